@@ -20,6 +20,8 @@ export interface CheckCommand {
   readonly folder?: string;
   /** True for a formatter that writes the files: it is no check, but makes up for a failed one. */
   readonly writes?: true;
+  /** The build tags that it names, without which it reads other files. Absent if none. */
+  readonly tags?: string;
   /** The checks joined by `&&` of which one failed, if it is not known which. */
   readonly chain?: string;
   /** True if it names no part but a folder of all tests of its purpose, such as `./integration_test/`. */
@@ -73,6 +75,8 @@ const PART_OPTION =
   /^(?:-C|-w|-F|-p|-pl|-t|-k|-m|-run|--?tests?|--filter|--workspace|--package|--project|--grep|--testPathPatterns?|--testNamePattern|--test-name-pattern|--only)(?:=|$)|^-D(?:it\.)?test=/;
 /** Options before the names of tests. */
 const NAME_OPTION = /^(?:--?run|-t|-k|-g|--grep|--testNamePattern|--test-name-pattern)(?:=|$)/;
+/** Build tags of Go. */
+const TAGS = / -tags[= ]["']?([\w,]+)/;
 /** A folder of all integration tests. */
 const SUITE = /(?:^|\/)(?:integration|e2e|acceptance|smoke)(?:[-_]?tests?)?(?:\/(?:\.\.\.)?)?$/;
 /** Words after a check that do not narrow it. */
@@ -88,7 +92,7 @@ const WRAPPER = /^(?:env|fnm|nvm|volta|sudo|timeout|time|nice|direnv|corepack)$/
 const SHELL = /(?:^|[\\/])(?:(?:ba|da|k|z)?sh|pwsh|powershell)(?:\.exe)?$/i;
 /** Words of commands that prepare a project, or look at what is there. A task that names them asks for no check. */
 const FETCHES =
-  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|show|logs?|view|info|describe|capture|monitor|send|open|attach)$/;
+  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|show|logs?|view|info|fmt|format|describe|capture|monitor|send|open|attach)$/;
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
@@ -192,7 +196,9 @@ function checksInCommand(command: Command, line: string, task: string): readonly
         .replaceAll(/\s+/g, ' ')
         .replace(/ 2>&1$/, '');
       const purpose = check.purpose === 'test' && INTEGRATION.test(text) ? 'integration' : check.purpose;
-      return [{ ...check, purpose, command: text }];
+      const tags = TAGS.exec(text)?.[1];
+      const tagged = tags === undefined ? {} : { key: `${check.key} -tags ${tags}`, tags };
+      return [{ ...check, ...tagged, purpose, command: text }];
     }
   }
   // The same program from another place is the same command.

@@ -582,3 +582,14 @@ test('a check of two files stands beside the same check of their folders', () =>
   expect(resultsAfter(wide, part, wide)).toEqual(['ruff check src/ tests/ passed']);
   expect(failedAfter(['ruff check src/ tests/', 'Found 2 errors.'], part)).toEqual(['ruff check src/ tests/']);
 });
+
+test('a check with build tags is another check, and one outside of a module never began', () => {
+  const failed = ['go build -tags=e2e ./...', './a.go:3:1: undefined: agentBinaries'] as const;
+  expect(failedAfter(failed, ['go build ./...'])).toEqual(['go build -tags=e2e ./...']);
+  expect(failedAfter(failed, ['go build -tags=e2e ./...'])).toEqual([]);
+  expect(failedAfter(failed, ['mise run ci'])).toEqual([]);
+  const integration = ['go test -tags=integration ./it', 'FAIL'] as const;
+  expect(failedAfter(integration, ['mise run test:integration'])).toEqual([]);
+  const outside = 'pattern ./e2e/...: directory prefix e2e does not contain main module or its selected dependencies';
+  expect(resultsAfter(['go build ./e2e/...', outside])).toEqual(['go build ./e2e/... could not run: it never began']);
+});

@@ -31,7 +31,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|cannot find main module|does not contain main module|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
 
 /** A commit that fails although its hooks passed: there is nothing to commit, or it cannot be signed or written. */
 const NOT_BY_HOOKS =
@@ -399,6 +399,7 @@ function isOneProject(folder: string, root: string): boolean {
 function covers(check: CheckCommand, other: CheckCommand): boolean {
   const { command, isWide, key, names, purpose } = other;
   if (check.folder !== other.folder) return false;
+  if (other.tags !== undefined && other.tags !== check.tags && check.key.startsWith('go ')) return false;
   const isSame = purpose === check.purpose;
   if (check.isWide) {
     // Tests of a compiled language compile it first.

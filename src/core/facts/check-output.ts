@@ -43,7 +43,7 @@ export function hasVoice(check: CheckCommand): boolean {
 }
 
 function voiceFor({ folder, key }: CheckCommand): (typeof VOICES)[number] | undefined {
-  const ownKey = folder === undefined ? key : key.slice(0, key.lastIndexOf(' in '));
+  const ownKey = (folder === undefined ? key : key.slice(0, key.lastIndexOf(' in '))).replace(/ -tags .*/, '');
   return VOICES.find(([program]) => program.test(ownKey));
 }
 
@@ -112,7 +112,7 @@ export function isEndHidden(check: CheckCommand, result: string): boolean {
   const { key, hiddenBy = [], purpose } = check;
   const hiding = hidersOf({ hiddenBy });
   // Go names each package that failed, and a filter of other lines leaves it.
-  if (key === 'go test' && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
+  if (/^go test\b/.test(key) && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
   if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
   const saysHow = purpose === 'test' || purpose === 'integration' || purpose === 'task' || DART.test(key);
   if (saysHow && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-MAX_CHARS));
@@ -167,7 +167,7 @@ const NOT_INSTALLED =
 
 /** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =
-  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|\b(?:cannot find|does not contain) main module\b|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
 const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
 
 export function neverBegan(result: string): boolean {
