@@ -215,7 +215,7 @@ test('the choice of a model is not used after a refusal', async () => {
     await new Promise((done) => setImmediate(done));
     return run.advise('pre_tool_selection').map(({ text }) => text);
   };
-  expect(await said([{ result: 'no such file' }])).toEqual([URGES]);
+  expect(await said([{ result: 'no such file' }])).toEqual([expect.stringContaining(URGES)]);
   expect(await said([{ result: 'This command requires approval' }])).toEqual([]);
 });
 
@@ -238,7 +238,7 @@ test('guidance that does not concern how calls ended is also given after a refus
     return [...texts, ...run.advise('pre_tool_selection').map(({ text }) => text)];
   };
   expect(sensitiveContentPending().afterRefusals).toBe(true);
-  expect(said(true)).toEqual([content]);
+  expect(said(true)).toEqual([expect.stringContaining(content)]);
   expect(said(undefined)).toEqual([]);
 });
 

@@ -380,7 +380,9 @@ test('a model chooses in the background and is heard at the next decision point;
     const faults = (await payloads(run)).filter((payload) => payload.kind === 'model_answered');
     expect(faults).toMatchObject([{ instruction_id: 'run-tests' }, { fault_code: 'model-timed-out' }]);
   });
-  expect(run.advise('post_tool_result').map((advice) => advice.text)).toEqual(['Run the tests before you go on.']);
+  expect(run.advise('post_tool_result').map((advice) => advice.text)).toEqual([
+    '[Guidance - small-model]\n\nRun the tests before you go on.',
+  ]);
   expect(run.advise('post_tool_result')).toEqual([]);
 });
 

@@ -79,7 +79,8 @@ test('feedback about patterns speaks with a session alone', () => {
   for (const provider of [patternFeedback(), errorCascadeFeedback()]) {
     const feedbackProviders = [{ provider, trigger: { everyNCalls: 1 } }];
     const prompt = definePrompt({ ns: 'a', key: 'b', feedbackProviders });
-    expect(collectFeedback({ prompt, session: dispatch(session(), failing) })).toContain('[Feedback - ');
+    const calls = failing.map((call, index) => ({ ...call, name: index < 4 ? 'read_file' : 'list_files' }));
+    expect(collectFeedback({ prompt, session: dispatch(session(), calls) })).toContain('[Feedback - ');
   }
 });
 

@@ -435,7 +435,7 @@ test('a request that is tried again is one turn, and brings the same guidance ag
   await expect(generate(model, { prompt: [user('go')] })).rejects.toThrow('overloaded');
   expect(await recorded('guidance_delivered')).toEqual([]);
   await generate(model, { prompt: [user('go')] });
-  expect(lastText(own.seen[0])).toContain('SAY pre_render\\n\\nSAY pre_tool_selection');
+  expect(lastText(own.seen[0])).toMatch(/SAY pre_render.*SAY pre_tool_selection/);
   expect(own.seen[1]?.prompt).toEqual(own.seen[0]?.prompt);
   expect(await recorded('turn_started')).toHaveLength(1);
   expect(await recorded('guidance_delivered')).toMatchObject([
@@ -698,7 +698,10 @@ test('a broken stream off and is callMessage for again brings its guidance again
   await stream(model, { prompt: [user('go')] });
   await stream(model, { prompt: [user('go')] });
   await run.end();
-  expect(own.seen[1]?.prompt).toEqual([user('go'), user('SAY pre_tool_selection')]);
+  expect(own.seen[1]?.prompt).toEqual([
+    user('go'),
+    user('[Guidance - At pre_tool_selection]\n\nSAY pre_tool_selection'),
+  ]);
   expect(await recorded('turn_started')).toHaveLength(1);
   expect(await recorded('guidance_delivered')).toMatchObject([{ guidance: { delivered: true } }]);
 });

@@ -35,7 +35,9 @@ test('an answer is a turn with its message; the model is recorded once', async (
 test('guidance goes with a request and is delivered when the model accepts it', async () => {
   const { talk, recorded } = begin({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
   const request = talk.request('key', NOTHING);
-  expect(request.text).toBe('COX-GUIDANCE-pre_tool_selection. Think of it.');
+  expect(request.text).toBe(
+    '[Guidance - Contract pre_tool_selection]\n\nCOX-GUIDANCE-pre_tool_selection. Think of it.',
+  );
   expect(await recorded('guidance_delivered')).toEqual([]);
   request.accepted('request');
   request.accepted('request');

@@ -15,6 +15,11 @@ export function isDerived(payload: TrajectoryPayload): payload is DerivedPayload
   return roleOf(payload) === 'derived';
 }
 
+/** Guidance often stands behind the result of a tool, which could hold the same words: the head says who speaks. */
+export function guidanceText(provider: string, content: string): string {
+  return `[Guidance - ${provider}]\n\n${content}`;
+}
+
 interface RecordedAdvice {
   readonly speaker: 'feedback' | 'guidance';
   readonly text: string;
@@ -35,7 +40,7 @@ export function adviceOf(payload: TrajectoryPayload): RecordedAdvice | undefined
   const { classification, decision_point: point, injection } = payload;
   return {
     speaker: 'guidance',
-    text: injection.content,
+    text: guidanceText(payload.provider_name, injection.content),
     pattern: classification.pattern,
     severity: undefined,
     point,

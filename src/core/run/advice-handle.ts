@@ -1,6 +1,6 @@
 import type { Severity, DecisionPoint, GuidanceInjection } from '../records/spoken-advice.ts';
 import { joinAdvice, MAX_ADVICE_CHARS, severityOfLevel } from '../steering/advice/advice.ts';
-import type { DerivedPayload } from '../records/derived-payload.ts';
+import { guidanceText, type DerivedPayload } from '../records/derived-payload.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 
 /** A single advice text to deliver. Only the first call of `delivered` or `undelivered` has an effect. */
@@ -80,7 +80,7 @@ export function adviceHandleOf(
     );
     const level = classification.pattern?.level;
     const severity = level === undefined ? 'info' : severityOfLevel(level);
-    const text = injection.content;
+    const text = guidanceText(provider_name, injection.content);
     return { id: advice_id, source: 'guidance', provider: provider_name, severity, text, injection, point, ...settle };
   }
   return undefined;
