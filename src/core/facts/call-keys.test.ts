@@ -75,6 +75,8 @@ test('a skill, a tool and a missing file are names', () => {
   expect(names('Skill', { skill: 'lint:fix' }, 'Unknown skill: lint:fix')).toEqual(['lint:fix']);
   expect(names('mcp__x__y', {}, 'No such tool available: mcp__x__y')).toEqual(['mcp__x__y']);
   expect(names('Read', { file_path: '/home/a/w/b.md' }, 'File does not exist.')).toEqual(['~/w/b.md']);
+  // The file is there, and the text in it is not.
+  expect(names('Edit', { file_path: '/home/a/w/b.md' }, 'String to replace not found in file.')).toEqual([]);
 });
 
 test('keys hold no quoted text, address, digest or number, and content distinguishes two edits', () => {

@@ -93,7 +93,9 @@ export function failedKeysOf({ call, commands, names }: CallKeys, cause: string)
   ];
 }
 
-const IS_MISSING = /does not exist|no such file|not found|ENOENT/i;
+/** Not of a text that a file does not contain. */
+const IS_MISSING =
+  /^(?!.*\b(?:string|text|pattern|lines?)\b.* not found).*(?:does not exist|no such file|not found|ENOENT)/i;
 const IS_INVOCATION =
   /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|(?:illegal|invalid) (?:option|flag|argument)|unexpected argument|usage:/i;
 

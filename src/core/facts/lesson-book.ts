@@ -33,7 +33,10 @@ export interface LessonSession {
 export interface KeyState {
   readonly key: CallKey;
   readonly ran: number;
+  /** Number of sessions in which its first or its last call failed. */
   readonly failed: number;
+  /** Number of sessions in which no call with it failed for its reason. */
+  readonly fine: number;
   readonly lastFailed: boolean;
   readonly wasHeld: boolean;
 }
@@ -100,16 +103,21 @@ export class LessonBook {
       if (this.#failures.length < MAX_FAILURES) this.#failures.push(failure);
       for (const [index, key] of failure.keys.entries()) failed.set(failure.numbers[index] ?? 0, key);
     }
-    for (const { key: number, last } of keys.values()) {
+    for (const { first, key: number, last } of keys.values()) {
       const key = this.#states.get(number)?.key ?? failed.get(number);
       if (key === undefined || last === 'none') continue;
-      const isFailed = failed.has(number);
+      const hasFailed = failed.has(number);
       // A copy of calls of an earlier session is no failure of its own.
-      if (last === 'failed' && !isFailed) continue;
-      const state = this.#states.get(number) ?? { key, ran: 0, failed: 0, lastFailed: false, wasHeld: false };
+      if (last === 'failed' && !hasFailed) continue;
+      const state = this.#states.get(number) ?? { ...NEW, key };
       if (!this.#states.has(number) && this.#states.size >= MAX_KEYS) continue;
-      const lastFailed = last === 'failed';
-      const next = { ran: state.ran + 1, failed: state.failed + (isFailed ? 1 : 0), lastFailed };
+      const isFailed = hasFailed && (first === 'failed' || last === 'failed');
+      const next = {
+        ran: state.ran + 1,
+        failed: state.failed + (isFailed ? 1 : 0),
+        fine: state.fine + (hasFailed ? 0 : 1),
+        lastFailed: last === 'failed',
+      };
       this.#states.set(number, { ...state, ...next, wasHeld: state.wasHeld || holds(next) });
     }
   }
@@ -128,6 +136,9 @@ export class LessonBook {
   }
 }
 
-function holds({ failed, ran }: Pick<KeyState, 'failed' | 'ran'>): boolean {
+const NEW = { ran: 0, failed: 0, fine: 0, lastFailed: false, wasHeld: false } as const;
+
+/** True if it failed in enough of the sessions so far. */
+export function holds({ failed, ran }: Pick<KeyState, 'failed' | 'ran'>): boolean {
   return failed >= MIN_SESSIONS && failed >= MIN_SHARE * ran;
 }

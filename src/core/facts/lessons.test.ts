@@ -89,6 +89,35 @@ test('a lesson retires when the last session that ran it succeeded, and the next
   expect(lessonsOf(fails, works, fails).lessons).toEqual([]);
 });
 
+test('a session that a call worked in before and after it failed is none in which it failed', () => {
+  const [works, fails] = [['rtk bun run test'] as const, { calls: [RTK] }];
+  const between = { calls: [works, RTK, works] };
+  expect(lessonsOf(between, between, between).lessons).toEqual([]);
+  expect(lessonsOf(fails, fails, between).lessons.map(summary)).toEqual(['rtk bun: 3, over']);
+});
+
+test('a key that fails wherever it is used explains more than one that fails in more sessions and works in others', () => {
+  const flag = (text: string, ...error: readonly [string?]): Session => ({
+    calls: [[`gh ${text} --stat`, ...error] as const],
+  });
+  const unknown = 'unknown flag: --stat';
+  const { lessons } = lessonsOf(
+    ...['pr view', 'pr diff', 'run list'].map((text) => flag(text, unknown)),
+    ...['repo view', 'repo list'].map((text) => flag(text)),
+  );
+  expect(lessons.map(({ key, sessions }) => [key.text, sessions])).toEqual([['gh pr --stat', 2]]);
+});
+
+test('a lesson of failures that state different causes says so', () => {
+  const fails = (error: string): Session => ({ calls: [['cat -A a.ts', error]] });
+  const [lesson] = lessonsOf(
+    fails('cat: illegal option -- A'),
+    fails("unexpected argument '-A' found"),
+    fails('cat: illegal option -- A'),
+  ).lessons;
+  expect(lesson).toMatchObject({ cause: 'cat: illegal option -- A', causes: 2 });
+});
+
 test('a session in which a call failed and then worked is one in which it failed, and retires the lesson', () => {
   const both = { calls: [RTK, ['rtk bun run test']] } as const;
   expect(lessonsOf(both, { calls: [RTK] }).lessons.map(summary)).toEqual(['rtk bun: 2, still']);

@@ -1,7 +1,7 @@
 import { present } from '../base/json.ts';
 import type { CallKey } from './call-keys.ts';
 import { instructionLineOf, mergedFiles, type InstructionFile, type InstructionLine } from './instruction-lines.ts';
-import { LessonBook, sessionsOf, type KeyState, type LessonRun, type PlacedFailure } from './lesson-book.ts';
+import { holds, LessonBook, sessionsOf, type KeyState, type LessonRun, type PlacedFailure } from './lesson-book.ts';
 
 const MAX_RUNS = 5_000;
 const EXAMPLES = 2;
@@ -22,7 +22,9 @@ export interface Lesson {
   readonly name: string;
   /** One of the calls. */
   readonly shown: string;
+  /** That of most sessions. */
   readonly cause: string;
+  readonly causes: number;
   readonly times: number;
   readonly sessions: number;
   /** Number of sessions that used it since it failed first, without those in which it failed for the cause of another lesson. */
@@ -117,7 +119,10 @@ function lessonsOf(
 ): { readonly lessons: readonly Lesson[]; readonly rest: readonly PlacedFailure[] } {
   const held = [...book.held].toSorted(
     ([, a], [, b]) =>
-      b.failed - a.failed || KIND_ORDER[a.key.kind] - KIND_ORDER[b.key.kind] || b.key.text.length - a.key.text.length,
+      Number(holds(b)) - Number(holds(a)) ||
+      b.failed - a.failed ||
+      KIND_ORDER[a.key.kind] - KIND_ORDER[b.key.kind] ||
+      b.key.text.length - a.key.text.length,
   );
   const order = new Map(held.map(([number], index) => [number, index]));
   const byKey = new Map<number, PlacedFailure[]>(held.map(([number]) => [number, []]));
@@ -184,9 +189,10 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
     name: nameOf(state.key, failures),
     shown: last?.shown ?? '',
     cause: mostOf(failures.map(({ cause, sessionId }) => [cause, sessionId]))?.shown ?? '',
+    causes: new Set(failures.map(({ cause }) => cause)).size,
     times: failures.length,
     sessions,
-    ranIn: sessions + state.ran - state.failed,
+    ranIn: sessions + state.fine,
     ...costsOf(failures),
     hidden: failures.filter(({ kind }) => kind === 'hidden').length,
     firstAtMs: times.length === 0 ? 0 : Math.min(...times),

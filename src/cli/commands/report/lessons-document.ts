@@ -78,11 +78,12 @@ function apartText(checks: number): string {
 }
 
 function lessonItem(lesson: Lesson, report: NightReport): ListItem {
-  const { cause, examples } = lesson;
+  const { cause, causes, examples } = lesson;
+  const others = causes < 2 ? '' : `, and ${countOf(causes - 1, 'other error')}`;
   const [name, shown] = [inProject(lesson.name, lesson), inProject(lesson.shown, lesson)];
   const suchAs = name === shown ? '' : `, such as ${printableCut(shown, 80)}`;
   return {
-    head: styled('strong', `${printableCut(name, 80)}${suchAs}: ${printableCut(cause, 120)}`),
+    head: styled('strong', `${printableCut(name, 80)}${suchAs}: ${printableCut(cause, 120)}${others}`),
     lines: [
       costText(lesson),
       [endText(lesson)],
