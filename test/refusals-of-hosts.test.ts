@@ -399,7 +399,7 @@ test('OpenAI Agents: a call that the SDK did not run was rejected, with any word
 
 test('LangChain: an error message in place of a tool that did not run is a refusal, an answer of a person is none', async () => {
   const { run, recorded } = recordedRun();
-  const conversation = new Conversation(run, { noWayBeforeAnswer: 'none' });
+  const conversation = new Conversation(run);
   const ids = ['a', 'b', 'c'];
   conversation.request('first', { messages: [{ role: 'user', content: 'Go.' }], results: [] });
   const calls = ids.map((id) => ({ id, name: 'pay', args: {}, argsText: '{}' }));

@@ -7,4 +7,4 @@ export {
 } from './coxswain-agent.ts';
 export type { RefusalOptions, RunSource } from '../host/adapter-options.ts';
 export { aiSdkCapabilities } from '../capabilities.ts';
-export type { LanguageModelShape, PromptMessage } from './sdk-shapes.ts';
+export type { LanguageModelShape } from './sdk-shapes.ts';

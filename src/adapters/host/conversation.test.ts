@@ -5,7 +5,6 @@ import { Conversation, type ConversationAnswer, type RequestNews } from './conve
 import type { IssuedCall } from './issued-call.ts';
 
 const NOTHING: RequestNews = { messages: [], results: [] };
-const OPTIONS = { noWayBeforeAnswer: 'there is no way' };
 const OFTEN = { cooldownCalls: 0 };
 
 function call(name: string, id: string, argsText = '{}'): IssuedCall {
@@ -19,7 +18,7 @@ function answerWith(...calls: readonly IssuedCall[]): ConversationAnswer {
 
 function begin(steering?: Parameters<typeof recordedRun>[0]): RecordedRun & { readonly talk: Conversation } {
   const recorded = recordedRun(steering);
-  return { ...recorded, talk: new Conversation(recorded.run, OPTIONS) };
+  return { ...recorded, talk: new Conversation(recorded.run) };
 }
 
 test('an answer is a turn with its message; the model is recorded once', async () => {
@@ -166,7 +165,7 @@ test('another conversation with the same history takes over the advice in result
   const open = talk.callOf(call('look', 'a'));
   talk.started(open);
   talk.said(talk.ended(open, { result: 'quiet', isError: false }), 'tool-result');
-  const other = new Conversation(run.child(), OPTIONS);
+  const other = new Conversation(run.child());
   other.inherit(talk);
   other.request(1, NOTHING).accepted('request');
   expect(await recorded('feedback_delivered')).toMatchObject([{ delivered: true }]);
@@ -185,7 +184,7 @@ test('guidance before the final answer is undelivered, with the adapter’s reas
   const { talk, recorded } = begin({ guidance: [guidanceAlwaysAt('pre_response')] });
   talk.answered(answerWith());
   expect(await recorded('guidance_delivered')).toMatchObject([
-    { guidance: { delivered: false, reason: 'there is no way' } },
+    { guidance: { delivered: false, reason: 'no request follows a final answer' } },
   ]);
 });
 
@@ -219,7 +218,7 @@ test('at its end the run settles open advice, and its outcome comes from the las
 
 test('advice that does not fit in a request is omitted as a whole and recorded as undelivered', async () => {
   const recorded = recordedRun({ guidance: [guidanceAlwaysAt('pre_tool_selection')] });
-  const talk = new Conversation(recorded.run, { ...OPTIONS, maxChars: 10 });
+  const talk = new Conversation(recorded.run, { maxChars: 10 });
   expect(talk.request(1, NOTHING).text).toBeUndefined();
   expect(await recorded.recorded('guidance_delivered')).toMatchObject([
     { guidance: { delivered: false, reason: 'no room in 10 characters' } },

@@ -45,12 +45,7 @@ export interface SentRequest {
 }
 
 /** Options of `Conversation`. */
-export interface ConversationOptions extends Pick<RefusalOptions, 'isRefused' | 'isError'> {
-  /** Maximum number of characters of advice in one text; default 9,000. */
-  readonly maxChars?: number;
-  /** Reason recorded when advice cannot be delivered before the final answer. */
-  readonly noWayBeforeAnswer: string;
-}
+export type ConversationOptions = Pick<RefusalOptions, 'isRefused' | 'isError' | 'maxChars'>;
 
 /**
  * Reports one agent's conversation with a model to a run. Requests, answers and tool calls become events. Advice is added to
@@ -74,7 +69,7 @@ export class Conversation {
   /** Names of all tools in the last request, if known. */
   #offeredTools: ReadonlySet<string> | undefined;
 
-  constructor(run: Run, options: ConversationOptions) {
+  constructor(run: Run, options: ConversationOptions = {}) {
     this.run = run;
     this.#options = options;
     this.#advice = new AdviceUnderWay(options.maxChars);
@@ -176,7 +171,7 @@ export class Conversation {
     }
     this.#expectsRequest = calls.some((call) => call.answer === undefined);
     if (this.#expectsRequest) return;
-    for (const handle of run.advise('pre_response')) handle.undelivered(this.#options.noWayBeforeAnswer);
+    for (const handle of run.advise('pre_response')) handle.undelivered('no request follows a final answer');
   }
 
   /** Adds calls that `answered` did not report; known ones stay unchanged. */

@@ -74,8 +74,7 @@ export class Conversations<State extends object> {
   #loops(run: Run): Loops<State> {
     const known = this.#byRun.get(run);
     if (known !== undefined) return known;
-    const noWayBeforeAnswer = 'no request follows a final answer';
-    const own = { ...this.#start(), conversation: new Conversation(run, { ...this.#options, noWayBeforeAnswer }) };
+    const own = { ...this.#start(), conversation: new Conversation(run, this.#options) };
     const loops: Loops<State> = { own, opening: undefined, beside: new Map() };
     this.#byRun.set(run, loops);
     return loops;

@@ -26,7 +26,7 @@ function begin(
   onError?: 'throw',
 ): RecordedRun & { readonly parts: SteeredFetchParts } {
   const recorded = recordedRun();
-  const conversation = new Conversation(recorded.run, { noWayBeforeAnswer: 'none' });
+  const conversation = new Conversation(recorded.run);
   const plain: SteeredFetchParts['prepare'] = (body) => {
     const outgoing = conversation.request(body, { messages: [], results: [] });
     return { conversation, outgoing, edited: undefined, channel: '' };

@@ -12,13 +12,7 @@ export type {
   TextShape,
 } from '../../core/base/shape.ts';
 export { defineConfig, type CodeConfig, type CodeSection, loadConfig, loadConfigSync } from './load-config.ts';
-export {
-  configFields,
-  type ConfigField,
-  decodeConfig,
-  type ConfigReading,
-  type DecodedConfig,
-} from './decode-config.ts';
+export { configFields, type ConfigField, decodeConfig, type DecodedConfig } from './decode-config.ts';
 export { problemText, type ConfigProblem } from './config-problem.ts';
 export type {
   BankEntry,

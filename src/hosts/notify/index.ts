@@ -1,2 +1,1 @@
-export type { NotifyEvent } from './notification.ts';
 export { notifySink, type NotifyOptions, type NotifySink } from './notify-sink.ts';
