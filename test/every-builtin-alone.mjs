@@ -15,6 +15,7 @@ const failing = times(8, () => ({
   result: 'make: *** No rule to make target. Stop.',
   success: false,
 }));
+const failingTwo = failing.map((call, at) => ({ ...call, name: at < 4 ? 'read_file' : 'list_files' }));
 const reading = times(30, (at) => read(`a${at}`, `text of ${at}`));
 const idle = times(40, (at) => read(`a${at % 7}`, `text of ${at % 7}`));
 const drifting = times(40, (at) => read(at < 10 ? `src/parser/f${at}.ts` : `menu/soup/m${at}.md`, `text ${at}`));
@@ -39,7 +40,7 @@ const CASES = {
   doomLoop: { calls: failing },
   doomLoopGuidance: { calls: failing },
   driftFeedback: { calls: drifting },
-  errorCascadeFeedback: { calls: failing },
+  errorCascadeFeedback: { calls: failingTwo },
   errorStreak: { calls: failing },
   highToolCount: { args: [{ threshold: 20 }], calls: reading },
   largeOutput: { calls: large },

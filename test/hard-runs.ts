@@ -300,7 +300,7 @@ export function hardRuns(): readonly HardRun[] {
     {
       id: 'stuck-not-steered',
       payloads: sameBuild(6),
-      figures: { calls: 6, errors: 6, turns: 6, patterns: ['error_cascade', 'repeated_error'] },
+      figures: { calls: 6, errors: 6, turns: 6, patterns: ['repeated_error'] },
     },
     {
       id: 'child',
