@@ -17,7 +17,7 @@ const config: ViteUserConfig = mergeConfig(
         'src/lab/{measure-effect,sweep-replay}.test.ts',
         'src/**/sqlite-{crash,delete-run,power-loss,processes}.test.ts',
         'test/hostile-repositories/*.test.ts',
-        'test/{backtest-queue,hook-lines,hook-spills,watch-killed,live-equals-replay,long-names,lost-records,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
+        'test/{backtest-queue,hook-lines,hook-spills,watch-killed,live-equals-replay,long-names,lost-records,package,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
       ],
     },
   },

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { HOST_PLACES } from '../src/hosts/claude-code/host-places.ts';
+import { thorough } from './support/rounds.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'coxswain-package-'));
@@ -277,6 +278,7 @@ test('the steps of the GitHub action gate a configuration and show the moments w
     'report.ndjson',
     'report.txt',
   ]);
+  if (!thorough) return;
   const broken = act({ 'max-advice-per-100-calls': '0.01', transcripts: 'no such file; exit 7' });
   expect(broken.codes).toEqual([1, 0]);
   expect(broken.summary).toContain('failed with exit code 1');

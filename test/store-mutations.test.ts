@@ -17,7 +17,7 @@ import { scriptCalls, scriptRecord } from './support/script-records.ts';
 import { seededRandom } from './support/seeded-random.ts';
 import { tempFolder } from './support/temp-folder.ts';
 
-const MUTATIONS = rounds({ full: 2_000, short: 150 });
+const MUTATIONS = rounds({ full: 2_000, short: 80 });
 const SEED = 14;
 const PAGE = 4096;
 const RUNS = ['alpha', 'beta', 'gamma'] as const;

@@ -12,7 +12,7 @@ import { HANGS_AFTER_MS } from '../../../test/support/hangs-after.ts';
 import { builtModule } from '../../../test/support/built-module.ts';
 
 /** Power cuts per script; 0 is one before and one after every call that changes the disk. */
-const CUTS = rounds({ full: 60, short: 20 });
+const CUTS = rounds({ full: 60, short: 10 });
 const FILE = join('store', 'runs.db');
 
 const PARTS = `
