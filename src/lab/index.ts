@@ -33,7 +33,7 @@ export type {
   HeldAdvice,
   NextCall,
 } from '../core/facts/advice-outcome.ts';
-export { effect, type EffectOptions } from './measure-effect.ts';
+export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-row.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
 export type { OnReadProblem } from './run-items.ts';

@@ -1,5 +1,5 @@
 import { present } from '../../../core/base/json.ts';
-import { effect } from '../../../lab/measure-effect.ts';
+import { effect } from '../../../lab/effect.ts';
 import { terminalText } from '../../document/write-document.ts';
 import { sourcesNamed, pricesInForce } from '../../runs/open-store.ts';
 import { jsonLine, printable, printableCut } from '../../../core/base/printable.ts';
