@@ -57,6 +57,6 @@ async function scriptedModel() {
 // Prints:
 // The agent said: The database never came up.
 // It made 3 calls in 4 turns.
-// coxswain said: You made the same call of one tool 3 times (calls 1 to 3), each with the same output.
+// coxswain said: You made the same call 3 times (calls 1 to 3), each with the same output.
 // It reached the model by: tool-result
 // The run: ended

@@ -256,7 +256,9 @@ test('where the provider keeps the conversation, guidance goes into the instruct
     const agent = new Agent({ name: 'a', instructions: 'Be kind.' });
     await steering.attach(runnerAt(baseURL)).run(agent, 'Go.', { previousResponseId: 'resp_before' });
     const [request] = server.requests;
-    expect(request?.body['instructions']).toBe('Be kind.\n\nCOX-GUIDANCE-pre_tool_selection. Think of it.');
+    expect(request?.body['instructions']).toBe(
+      'Be kind.\n\n[Guidance - Contract pre_tool_selection]\n\nCOX-GUIDANCE-pre_tool_selection. Think of it.',
+    );
     expect(JSON.stringify(request?.body['input'])).not.toContain('COX-');
     const { own } = await records();
     expect(payloadsOf(own, 'guidance_delivered')).toMatchObject([{ guidance: { channel: 'instructions' } }]);

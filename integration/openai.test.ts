@@ -259,8 +259,8 @@ test('in a chain of responses guidance goes into the instructions, which the pro
     await client.responses.create({ model: 'm', previous_response_id: first.id, input: [output] });
     const bodies = server.requests.map(({ body }) => body);
     expect(bodies.map(({ instructions }) => instructions)).toEqual([
-      'Be kind.\n\nCOX-GUIDANCE-pre_tool_selection. Think of it.',
-      'COX-GUIDANCE-pre_tool_selection. Think of it.',
+      'Be kind.\n\n[Guidance - Contract pre_tool_selection]\n\nCOX-GUIDANCE-pre_tool_selection. Think of it.',
+      '[Guidance - Contract pre_tool_selection]\n\nCOX-GUIDANCE-pre_tool_selection. Think of it.',
     ]);
     expect(bodies.map(({ input }) => JSON.stringify(input).includes('COX-'))).toEqual([false, false]);
     const { own } = await records();
