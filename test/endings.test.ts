@@ -243,6 +243,13 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'cut_off',
     'cut off while "npm test" was running; no record for 24.0 hours',
   ],
+  [
+    'Claude Code: cut off in a command after a line that enters a folder',
+    'a.jsonl',
+    [task, claudeCall('Bash', { command: 'cd /w\nnpm test' })],
+    'cut_off',
+    'cut off while "npm test" was running; no record for 24.0 hours',
+  ],
   ['Claude Code: cut off before it answered', 'a.jsonl', [task], 'cut_off', 'cut off before it answered'],
   [
     'Claude Code: the turn ended without a message',

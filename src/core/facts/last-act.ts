@@ -147,7 +147,7 @@ export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): strin
 }
 
 export function withoutFolder(command: string): string {
-  return command.trim().replace(/^cd (?:"[^"]*"|'[^']*'|\S+)\s*(?:&&|;)\s*/, '');
+  return command.trim().replace(/^cd (?:"[^"]*"|'[^']*'|\S+)[ \t]*(?:&&|;|\n)\s*/, '');
 }
 
 function textIn(value: Json | undefined, name: string): string | undefined {
