@@ -141,6 +141,13 @@ test('sessions are reported without a project store, and an empty night names th
   expect([copied.code, copied.stderr]).toEqual([0, expect.stringContaining('--since all reads 2 session files')]);
 });
 
+test('a prompt under the id of another session, with which a file begins, is no session of its own', async () => {
+  const [prompt = ''] = session('earlier').split('\n');
+  await writeFileAt('.claude/projects/-o/alone.jsonl', `${prompt}\n${session('alone')}`);
+  const { stdout } = await here.run(['report', '--json', '--all'], { env: homeOnly(join(here.cwd, 'home')) });
+  expect(jsonLines(stdout).flatMap(({ id }) => (typeof id === 'string' ? [id] : []))).toEqual(['alone']);
+});
+
 test('the number of a run in the last report, or the beginning of its id, opens the run', async () => {
   await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
   const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };

@@ -107,7 +107,7 @@ test('a run in separate steps gives the advice of a replay, with compact and wit
   await fc.assert(
     fc.asyncProperty(fc.array(scriptedTurn, { minLength: 5, maxLength: 60 }), async (turns) => {
       const { records } = await step(eventsOf(turns));
-      for (const retain of ['compact', 'full'] as const) expectReplayed(records, retain);
+      for (const retain of ['compact', 'full'] as const) expect(replayed(records, retain)).toEqual(derivedOf(records));
     }),
     { numRuns: 15 },
   );
@@ -203,7 +203,7 @@ test('late events, in any order and repeated, give the same session as events in
         }
         const records = await Array.fromAsync(store.readRun(SESSION));
         expect(saidBy(records)).toEqual(saidBy(inTime.records));
-        expectReplayed(records, 'compact');
+        expect(replayed(records, 'compact')).toEqual(derivedOf(records));
       },
     ),
     { numRuns: 40, examples: [[Array.from({ length: 6 }, () => LOOP), [1]]] },
@@ -222,11 +222,14 @@ function saidBy(records: readonly TrajectoryRecord[]): readonly unknown[] {
     .map(({ payload, recorded_at_unix_ms }) => ({ payload, recorded_at_unix_ms }));
 }
 
-/** A replay of the records makes the advice that they have. */
-function expectReplayed(records: readonly TrajectoryRecord[], retain: 'compact' | 'full'): void {
+/** The advice that a replay of the records makes. */
+function replayed(records: readonly TrajectoryRecord[], retain: 'compact' | 'full'): readonly unknown[] {
   const replay = new Replay({ steering: { ...standardSteering(), retain } });
-  const derived = records.flatMap((record) => replay.take(record));
-  expect(derived).toEqual(records.flatMap(({ payload }) => (isDerived(payload) ? [payload] : [])));
+  return records.flatMap((record) => replay.take(record));
+}
+
+function derivedOf(records: readonly TrajectoryRecord[]): readonly unknown[] {
+  return records.flatMap(({ payload }) => (isDerived(payload) ? [payload] : []));
 }
 
 test('an invalid number in an event is dropped and logged', async () => {

@@ -85,7 +85,7 @@ test('the terminal and the viewer say the same of how a session stands, and whet
   expect(killed[0]).toBe('in a call: needs, killed while "git push" was running');
 });
 
-test('among sessions without a passed check those with a question come first, then those that were stuck to their end', () => {
+test('sessions that answered with a question are apart, and those that were stuck to their end come first among the rest', () => {
   const content = 'The rates differ: see **tax.py**.\n\nIt needs a decision. **Which rate is right, 19.5 % or 20 %?**';
   const question: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content } };
   const runs = ['asks', 'stuck', 'fine'].map((id, index) => {
@@ -99,10 +99,10 @@ test('among sessions without a passed check those with a question come first, th
     return fold.facts(START_MS + 7_200_000);
   });
   expect(sectionsOf(runs).map(({ items, name }) => [name, items.map(({ title, why }) => [title, why])])).toEqual([
+    ['asks', [['task asks', 'Which rate is right, 19.5 % or 20 %?']]],
     [
       'answered',
       [
-        ['task asks', 'Which rate is right, 19.5 % or 20 %?'],
         ['task stuck', 'stuck to its end: the same error again and again'],
         ['task fine', ''],
       ],

@@ -94,7 +94,7 @@ test('Markdown, HTML and JSON have the blocks of the screen, with every session'
       'Waits for you: 5',
       'Failed or cut off: 10',
       'Answered, but a check failed: 5',
-      'Answered: asks you, or not checked at its end: 5',
+      'Answered, not checked at its end: 5',
       'Worked: 25',
       'Projects',
     ])

@@ -220,6 +220,11 @@ function isLeftOpen(
   return ['cut_off', 'open', 'waiting'].includes(view.verdictAt(systemClock.nowMs()).verdict);
 }
 
+function hasOnlyPrompt({ view }: RunFactsFold): boolean {
+  const { calls, parentRunId, turns } = view.counts;
+  return turns === 0 && calls === 0 && parentRunId === undefined;
+}
+
 /** A run that is dated further ahead of this machine's clock is not one of the last hours. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
@@ -246,6 +251,9 @@ export async function* runsOfSource(
   /** Damage of a file whose runs are all older than the time that is asked for is no news. */
   let damage: { readonly line?: number | undefined; readonly message: string }[] = [];
   let hasOld = false;
+  /** Runs of a prompt only. An older Claude Code begins a file with the prompt under the id of another session. */
+  const prompts: RunFactsFold[] = [];
+  let workedFromMs = Infinity;
   const reportDamage = (): void => {
     for (const one of damage) problems.fault(one);
     damage = [];
@@ -254,7 +262,13 @@ export async function* runsOfSource(
     const fold = folds.get(run);
     folds.delete(run);
     if (fold === undefined) return [];
-    const { lastAtMs } = fold.view;
+    if (fold.program !== 'claude-code' || !hasOnlyPrompt(fold)) return finish(fold);
+    prompts.push(fold);
+    return [];
+  };
+  const finish = (fold: RunFactsFold): readonly RunFacts[] => {
+    const { counts, lastAtMs } = fold.view;
+    if (counts.turns > 0) workedFromMs = Math.min(workedFromMs, counts.startedAtMs);
     if (lastAtMs > 0 && lastAtMs < sinceMs && !isLeftOpen(fold, { path, sinceMs })) {
       if (fold.view.counts.parentRunId === undefined) query.onLeftOut?.();
       hasOld = true;
@@ -322,5 +336,7 @@ export async function* runsOfSource(
     last = item.type === 'record' ? run : undefined;
     if (item.type === 'end') yield* await placed(take(run));
   }
+  for (const fold of prompts)
+    if (fold.view.counts.startedAtMs > workedFromMs || workedFromMs === Infinity) yield* await placed(finish(fold));
   if (!hasOld) reportDamage();
 }

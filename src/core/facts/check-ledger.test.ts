@@ -536,6 +536,19 @@ test('colours do not hide what tests say', () => {
   ]);
 });
 
+test('input that a command does not take says nothing of the command', () => {
+  const runs = 'Chunk ID: a\nWall time: 1 seconds\nProcess running with session ID 54071\nOutput:\n';
+  const closed = 'write_stdin failed: stdin is closed for this session';
+  const ended = 'Chunk ID: b\nWall time: 1 seconds\nProcess exited with code 0\nOutput:\nok  \tx/y\t1.2s';
+  const calls: readonly Call[] = [['go test -race ./...', undefined, runs], ['54071', closed], ['54071', undefined, ended]];
+  expect(resultsAfter(...calls.slice(0, 2))).toEqual(['go test -race ./... not seen to its end']);
+  expect(resultsAfter(...calls)).toEqual(['go test -race ./... passed']);
+  const elsewhere = 'stat /w/brain/cmd/sem: directory not found';
+  expect(resultsAfter(['go build -o /tmp/x ./cmd/sem', elsewhere])).toEqual([
+    'go build -o /tmp/x ./cmd/sem could not run: it never began',
+  ]);
+});
+
 test('a command that a host says is still running has not passed', () => {
   const running =
     'Discovery found 276 tests in 2s.\n<command with shellId: 44 is still running after 30 seconds. Use read_powershell to continue waiting.>';

@@ -45,6 +45,8 @@ const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothin
 const COLOUR = /\u001B\[[\d;]*m/g;
 /** Copilot CLI: `<command with shellId: 44 is still running after 30 seconds. …>` */
 const STILL_RUNS = /<command with shellId: (\S+) is still running\b/;
+/** Codex: the input for a command could not be written. That says nothing of the command. */
+const NOT_WRITTEN = /^write_stdin failed\b/;
 const IS_RUNNING =
   /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID /m;
 const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
@@ -180,6 +182,7 @@ export class CheckLedger {
   #foldBackground(call: RunCall, result: string): boolean {
     for (const [id, { call: started, checks }] of this.#background.entries()) {
       if (!isAskedFor(call.args, id)) continue;
+      if (NOT_WRITTEN.test(result)) return true;
       const frame = result.length > FEW_CHARS ? `${result.slice(0, 500)}\n${result.slice(-500)}` : result;
       if (IS_RUNNING.test(frame) || STILL_RUNS.test(frame)) return true;
       const [, tagged, plain] = EXIT_CODE.exec(frame) ?? [];

@@ -167,7 +167,7 @@ const NOT_INSTALLED =
 
 /** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =
-  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|\b(?:cannot find|does not contain) main module\b|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|\b(?:cannot find|does not contain) main module\b|^stat \S+: directory not found$|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
 const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
 
 export function neverBegan(result: string): boolean {

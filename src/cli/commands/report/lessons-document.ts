@@ -58,12 +58,12 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   const calls = open.reduce((sum, lesson) => sum + lesson.calls, 0);
   const ms = open.reduce((sum, lesson) => sum + lesson.ms, 0);
   const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
-  const start = `Keeps failing (coxswain failures): ${countOf(open.length, 'cause')} cost ${countOf(calls, 'call')}${time}:`;
   const name = printableCut(first.name, 40);
   const { instruction } = first;
-  if (instruction !== undefined && instruction !== null)
-    return `${start} ${placeOf(instruction)} names ${name}, which failed in ${countOf(first.sessions, 'session')}`;
-  return `${start} ${name} failed in ${countOf(first.sessions, 'session')}`;
+  const isNamed = instruction !== undefined && instruction !== null;
+  const place = isNamed ? `; ${placeOf(instruction)} names it` : '';
+  const cost = `${countOf(open.length, 'cause')} cost ${countOf(calls, 'call')}${time}`;
+  return `Keeps failing: ${name}, in ${countOf(first.sessions, 'session')}${place}; ${cost} (coxswain failures)`;
 }
 
 function noneText({ isPast, sinceMs, untilMs }: ReportFrame): string {

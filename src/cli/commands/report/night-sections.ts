@@ -37,6 +37,7 @@ export type SectionName =
   | 'failed'
   | 'failing'
   | 'stuck'
+  | 'asks'
   | 'open'
   | 'answered'
   | 'stopped'
@@ -85,7 +86,7 @@ export interface AlikeItems {
 
 /** A session that waits or hangs stays by itself: each needs the person. */
 export function alikeItems({ items, name }: NightSection): readonly AlikeItems[] {
-  if (name !== 'failed' && name !== 'failing' && name !== 'answered')
+  if (name !== 'failed' && name !== 'failing' && name !== 'asks' && name !== 'answered')
     return items.map((item) => ({ first: item, items: [item] }));
   const groups: AlikeItems[] = [];
   for (const [, same] of Map.groupBy(
@@ -110,8 +111,9 @@ const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['failed', 'Failed or cut off'],
   ['failing', 'Answered, but a check failed'],
   ['stuck', 'Stuck now'],
+  ['asks', 'Answered with a question'],
   ['open', 'At work'],
-  ['answered', 'Answered: asks you, or not checked at its end'],
+  ['answered', 'Answered, not checked at its end'],
   ['stopped', 'Stopped'],
   ['unknown', 'No end on record'],
   ['worked', 'Worked'],
@@ -187,7 +189,7 @@ function sectionNameOf(run: RunFacts): SectionName {
     isStuck: openPattern(run) !== undefined,
   });
   if (need !== undefined) return need;
-  if (run.question !== undefined) return 'answered';
+  if (run.question !== undefined) return 'asks';
   return verdict === 'cut_off' ? 'failed' : verdict;
 }
 
@@ -195,17 +197,12 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
   return patterns.findLast(isStuckNow);
 }
 
-const ASKS = 2;
-const STUCK_TO_ITS_END = 1;
-
-/** Sessions that answered with a question come before the others of their section, then those that were stuck to their end. */
+/** Of the answered sessions, those that were stuck to their end come first. */
 function urgencyOf(run: RunFacts, section: SectionName): number {
-  if (section !== 'answered') return 0;
-  if (run.question !== undefined) return ASKS;
-  return openPattern(run) === undefined ? 0 : STUCK_TO_ITS_END;
+  return section === 'answered' && openPattern(run) !== undefined ? 1 : 0;
 }
 
-function verbOf({ alert, question, verdict }: RunFacts, section: SectionName): string {
+function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
   const { evidence } = verdict;
   switch (section) {
     case 'waiting':
@@ -218,7 +215,6 @@ function verbOf({ alert, question, verdict }: RunFacts, section: SectionName): s
     case 'open':
       return 'at work';
     case 'answered':
-      if (question !== undefined) return 'asks';
       return isPresentedPlan(evidence) ? 'planned' : 'answered';
     case 'failing':
       return 'check';
@@ -229,9 +225,9 @@ function verbOf({ alert, question, verdict }: RunFacts, section: SectionName): s
 
 function whyOf(run: RunFacts, section: SectionName): string {
   const { evidence } = run.verdict;
-  if (section === 'answered' && run.question !== undefined) return run.question;
+  if (section === 'asks') return run.question ?? '';
   if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
-  const pattern = section === 'stuck' || urgencyOf(run, section) === STUCK_TO_ITS_END ? openPattern(run) : undefined;
+  const pattern = section === 'stuck' || urgencyOf(run, section) > 0 ? openPattern(run) : undefined;
   if (pattern !== undefined)
     return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
   return evidence

@@ -42,6 +42,7 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   failed: 'bad',
   failing: 'bad',
   stuck: 'warn',
+  asks: 'note',
   open: 'note',
   answered: 'dim',
   stopped: 'dim',
@@ -100,7 +101,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
       shownProjects.length < worked.length
         ? `, ${countText(shownProjects.length)} of ${countOf(worked.length, 'project')} shown`
         : ` in ${countOf(worked.length, 'project')}`;
-    const own = `with ${sessions === 1 ? 'its' : 'their'} commits and cost`;
+    const own = `with ${sessions === 1 ? 'its' : 'their'} cost and commits`;
     texts.push(styled('strong', `Worked: ${countOf(sessions, 'session')}${places}, ${own}`));
     texts.push(...shownProjects.map((project) => styled('good', projectLine(project, width))));
   }
@@ -174,10 +175,10 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
 function projectFacts(state: ProjectState): readonly string[] {
   const { costUsd, isLeast, lastCheck, pullRequest, uncommitted = 0 } = state;
   return [
+    ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
     ...commitsText(state),
     ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
-    ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
 }
