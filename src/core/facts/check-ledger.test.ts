@@ -540,7 +540,11 @@ test('input that a command does not take says nothing of the command', () => {
   const runs = 'Chunk ID: a\nWall time: 1 seconds\nProcess running with session ID 54071\nOutput:\n';
   const closed = 'write_stdin failed: stdin is closed for this session';
   const ended = 'Chunk ID: b\nWall time: 1 seconds\nProcess exited with code 0\nOutput:\nok  \tx/y\t1.2s';
-  const calls: readonly Call[] = [['go test -race ./...', undefined, runs], ['54071', closed], ['54071', undefined, ended]];
+  const calls: readonly Call[] = [
+    ['go test -race ./...', undefined, runs],
+    ['54071', closed],
+    ['54071', undefined, ended],
+  ];
   expect(resultsAfter(...calls.slice(0, 2))).toEqual(['go test -race ./... not seen to its end']);
   expect(resultsAfter(...calls)).toEqual(['go test -race ./... passed']);
   const elsewhere = 'stat /w/brain/cmd/sem: directory not found';
