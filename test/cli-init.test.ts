@@ -51,8 +51,15 @@ test('init writes one hook an event, by absolute paths that are there, and undo 
   expect(existsSync(node)).toBe(true);
   expect(hook).toMatch(/^\/.*hook\.cjs$/);
 
+  const shown = await cox('init', '--undo', '--dry-run');
+  expect([shown.code, shown.stdout]).toEqual([
+    0,
+    expect.stringContaining('settings.local.json would be as it was before'),
+  ]);
+  expect(await commands()).toEqual(found);
   expect((await cox('init', '--undo')).code).toBe(0);
   expect(await readdir(cwd)).toEqual([]);
+  expect((await cox('init', '--undo', '--dry-run')).stdout).toContain('nothing to undo');
 });
 
 const CALL_EVENTS = ['PreToolUse', 'PostToolUse', 'PostToolUseFailure'];

@@ -610,3 +610,9 @@ test('a check with build tags is another check, and one outside of a module neve
   const outside = 'pattern ./e2e/...: directory prefix e2e does not contain main module or its selected dependencies';
   expect(resultsAfter(['go build ./e2e/...', outside])).toEqual(['go build ./e2e/... could not run: it never began']);
 });
+
+test('tests that passed before a push that failed did not fail', () => {
+  const shown = 'ℹ tests 2\nℹ pass 2\nℹ fail 0\nfatal: unable to access the remote';
+  expect(resultsAfter(['npm test && git push origin main', shown])).toEqual(['npm test passed']);
+  expect(failedAfter(['npm test && git push origin main', 'ℹ pass 1\nℹ fail 1'])).toEqual(['npm test']);
+});

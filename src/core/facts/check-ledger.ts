@@ -415,8 +415,8 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
 }
 
-/** Returns true for a line whose last command, after `;`, is no check: the exit code is its own. */
+/** Returns true for a line whose last command, after `;` or `&&`, is no check: the exit code may be its own. */
 function endsWithoutCheck(line: string): boolean {
-  const parts = line.replaceAll(/"[^"]*"|'[^']*'/g, "''").split(';');
+  const parts = line.replaceAll(/"[^"]*"|'[^']*'/g, "''").split(/;|&&/);
   return parts.length > 1 && checkCommandsOf({ command: parts.at(-1) ?? '' }).length === 0;
 }

@@ -104,6 +104,7 @@ export class LastActFold {
       isRunning: running !== undefined,
       othersRunning: Math.max(0, this.#running.size - 1),
       ...(call === undefined ? {} : { call: callLabel(call), isRefused: call.outcome === 'refused' }),
+      ...(call?.failed === true ? { failedCall: call.number } : {}),
     };
   }
 

@@ -139,3 +139,12 @@ test('a removed file that was made after the last check changes nothing that the
   expect(verdictOf(answered, [passed], { ...isAnswer, changes: [{ ...removed, from: 6 }] }).verdict).toBe('worked');
   expect(verdictOf(answered, [passed], { ...isAnswer, changes: [{ ...removed, from: 2 }] }).verdict).toBe('answered');
 });
+
+test('a run whose last call failed after its last check has not worked', () => {
+  const push = { ...isAnswer, call: 'git push origin main', failedCall: 9 };
+  expect(verdictOf(answered, [passed], push)).toEqual({
+    verdict: 'answered',
+    evidence: 'it answered; its last call (call 9, git push origin main) failed after its last check had passed',
+  });
+  expect(verdictOf(answered, [passed], { ...push, failedCall: 3 }).verdict).toBe('worked');
+});

@@ -142,6 +142,8 @@ export interface LastAct {
   readonly refused?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
+  /** The number of the last call, if it failed. */
+  readonly failedCall?: number;
   /** True if the last call presented a plan that was not approved. */
   readonly isPlan?: boolean;
   /** The heading of the last plan. */
@@ -217,6 +219,10 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const change = changes.toSorted((a, b) => a.number - b.number).at(-1);
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
   if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
+  if (last.failedCall !== undefined && last.failedCall > lastCheck.number) {
+    const failure = `its last call (call ${last.failedCall}, ${printableCut(call, 80)}) failed`;
+    return { verdict: 'answered', evidence: `${answer}; ${failure} after its last check had passed` };
+  }
   const unknown = checks.findLast((check) => isUnknown(check) && check.number > lastCheck.number);
   const later = unknown === undefined ? '' : `; a later ${checkText(unknown)} ${stateText(unknown)}`;
   return { verdict: 'worked', evidence: `${answer}, and ${passed}${later}` };

@@ -143,6 +143,12 @@ export function keepBackup(
   writeBackups(owner, [...knownBackups.filter((other) => other.file !== file), backup]);
 }
 
+/** The files that `undoInit` would change. `files`: those that have a hook. */
+export function filesToUndo(owner: StateOwner, files: readonly string[], host?: HostName): readonly string[] {
+  const kept = readBackups(owner).filter((backup) => host === undefined || (backup.host ?? 'claude-code') === host);
+  return [...new Set([...kept.map(({ file }) => file), ...files])].filter((file) => findFile(file) !== undefined);
+}
+
 /**
  * @param settingsFiles  checked even without a backup
  * @param host  default: every host

@@ -12,6 +12,7 @@ import {
   keepBackup,
   ownHookFile,
   planInit,
+  filesToUndo,
   undoInit,
   type InitChange,
   type UndoneFile,
@@ -81,6 +82,13 @@ async function initTarget(target: string | undefined, options: InitOptions, term
     return shared || hasHook(file) ? [file, localSettings] : [localSettings, file];
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
+  if (undo && options.dryRun === true) {
+    const hooked = (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf).filter(hasHook);
+    const files = filesToUndo(owner, hooked, namedHost);
+    for (const file of files) await terminal.write(`${printable(file)} would be as it was before, without the hook\n`);
+    if (files.length === 0) await terminal.write('no file has hooks of coxswain; nothing to undo\n');
+    return 0;
+  }
   if (undo) {
     const watch = namedHost === undefined ? await removeWatchService() : undefined;
     if (watch !== undefined)
