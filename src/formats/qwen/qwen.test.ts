@@ -69,6 +69,20 @@ test('a chat of Qwen Code has its calls, errors, thoughts and tokens, and is not
   expect(diagnostics).toEqual([expect.objectContaining({ severity: 'note' })]);
 });
 
+test('a refused request ends a chat, unless something follows; an overloaded server is asked again', () => {
+  const failure = (status_code: number, error_message: string): object =>
+    record('system', {
+      subtype: 'ui_telemetry',
+      systemPayload: { uiEvent: { 'event.name': 'qwen-code.api_error', status_code, error_message } },
+    });
+  const endOf = (...lines: readonly object[]) =>
+    importLines(qwenImporter, [user('Go.'), ...lines]).runs[0]?.payloads.find(({ kind }) => kind === 'run_ended');
+  const refused = failure(401, '401 Incorrect API key provided.');
+  expect(endOf(refused)).toMatchObject({ outcome: 'error', reason: 'login' });
+  expect(endOf(refused, answer([{ text: 'Done.' }]))).not.toMatchObject({ outcome: 'error' });
+  expect(endOf(failure(503, 'overloaded'))).toBeUndefined();
+});
+
 test('records of a subagent are a child run, and what a branch copies is not its own', () => {
   const { diagnostics, runs } = importLines(qwenImporter, [
     user('Old.', { forkedFrom: { sessionId: 's0', messageUuid: 'x' } }),

@@ -2,6 +2,7 @@ import { type JsonMembers, isJsonObject, listOf, membersOf, present, textOrUndef
 import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
+import { statedFailure } from '../claude-code/claude-ending.ts';
 import { geminiBlocks } from '../gemini/gemini.ts';
 import { messageBlocks } from '../openai-chat/openai-chat-messages.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
@@ -57,6 +58,7 @@ class QwenImport extends ObjectLines {
     const session = this.#sessionOf(value);
     const atMs = sourceTimeMs(value.timestamp);
     const { parts } = membersOf(value.message);
+    if (value.type !== 'system') session.outcome(undefined, atMs);
     switch (value.type) {
       case 'user': {
         const blocks = geminiBlocks(parts);
@@ -80,7 +82,7 @@ class QwenImport extends ObjectLines {
       default:
         if (value.subtype === 'chat_compression') yield* session.compaction('compress', atMs);
         else if (value.subtype === 'rewind') yield* session.compaction('rewind', atMs);
-        else this.skipped.add(`${plainText(value.subtype)} records`);
+        else if (!noteFailure(session, value, atMs)) this.skipped.add(`${plainText(value.subtype)} records`);
     }
   }
 
@@ -107,6 +109,16 @@ class QwenImport extends ObjectLines {
     return session;
   }
 }
+
+/** Notes a refused request, which ends the run unless something follows. Qwen Code repeats requests after the other errors. */
+function noteFailure(session: SessionItems, value: JsonMembers, atMs: number | undefined): boolean {
+  const { error_message: message, status_code: status, ...event } = membersOf(membersOf(value.systemPayload).uiEvent);
+  if (event['event.name'] !== 'qwen-code.api_error' || !REFUSED.has(status)) return false;
+  session.outcome(statedFailure(plainText(message), undefined, status), atMs);
+  return true;
+}
+
+const REFUSED: ReadonlySet<unknown> = new Set([400, 401, 402, 403, 404]);
 
 function* resultItems(session: SessionItems, value: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
   const { callId, resultDisplay, status } = membersOf(value.toolCallResult);
