@@ -129,19 +129,22 @@ test('init takes several hosts, names those that it leaves out, and says when it
   expect((await readdir(project)).toSorted()).toEqual(['.pi', '.qwen']);
 });
 
-test('files that only coxswain uses are kept out of git, all of them, and undo of a host leaves those of others out', async () => {
+test('files that only coxswain uses are kept out of git, all of them, and the undo of the last host takes that back', async () => {
   spawnSync('git', ['init', '-q', project]);
   await Promise.all(['.claude', '.codex', '.pi/agent'].map((name) => mkdir(join(home, name), { recursive: true })));
   const exclude = join(project, '.git', 'info', 'exclude');
+  const before = await readFile(exclude, 'utf8');
   const { stdout } = await cox('init', '--yes');
   expect(stdout).not.toContain('keep them out of a shared repository');
   const status = (): string => spawnSync('git', ['-C', project, 'status', '--short'], { encoding: 'utf8' }).stdout;
   expect(status()).toBe('');
   const ignored = await readFile(exclude, 'utf8');
-  for (const host of ['pi', 'codex', 'claude-code']) {
+  for (const host of ['pi', 'codex']) {
     await cox('init', host, '--undo');
     expect([host, await readFile(exclude, 'utf8'), status()]).toEqual([host, ignored, '']);
   }
+  await cox('init', 'claude-code', '--undo');
+  expect([await readFile(exclude, 'utf8'), status()]).toEqual([before, '']);
 });
 
 test('undo says of a file that the user has deleted that it is deleted', async () => {

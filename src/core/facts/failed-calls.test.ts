@@ -252,7 +252,10 @@ test('a call that worked with other arguments is told apart from the failed one'
   expect(worked('Read', { file_path: '/a.ts' }, { file_path: '/a.ts', limit: 9 })).toBe('the same with limit');
   expect(worked('Grep', { pattern: 'x', path: 'cmd/a' }, { pattern: 'x', path: 'cmd' })).toBe('the same with path=cmd');
   const edit = { file_path: '/a.ts', old_string: 'a' };
-  expect(worked('Edit', edit, { ...edit, old_string: 'b' })).toBe('the same with another old_string');
+  expect(worked('Edit', edit, { ...edit, old_string: 'b' })).toBeUndefined();
+  const show = (file: string, lines: string) => ({ command: `sed -n '${lines}p' ${file}` });
+  expect(worked('Bash', show('a/b.mjs', '1,40'), show('src/c.js', '144,220'))).toBeUndefined();
+  expect(worked('Bash', show('a/b.mjs', '1,40'), show('w/a/b.mjs', '1,40'))).toBe("sed -n '1,40p' w/a/b.mjs");
   expect(worked('Read', { file_path: '/a.ts' }, { file_path: '/a.ts' })).toBe('Read /a.ts');
 });
 

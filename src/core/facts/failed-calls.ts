@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, present } from '../base/json.ts';
 import { commandLineOf } from './check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -221,8 +221,10 @@ export class FailedCallsFold {
       const isPipe = programIn(open.command) === programIn(shown) && isAlike(open.shown, whole);
       const worked = isAlike(open.shown, shown) || isAlike(open.command, shown) ? shown : isPipe ? whole : undefined;
       if (worked === undefined) return [open];
-      const text = worked === open.shown ? (otherArgs(open.args, args) ?? worked) : worked;
-      this.#failures.push({ ...closed(open), ...costOf(open, { ...now, number }), worked: text });
+      const other = worked === open.shown ? otherArgs(open.args, args) : worked;
+      // Of an edit with another content it is not known what made it work, such as a read before it.
+      const text = other ?? (hasContent(args) ? undefined : worked);
+      this.#failures.push({ ...closed(open), ...costOf(open, { ...now, number }), ...present({ worked: text }) });
       return [];
     });
   }
@@ -269,12 +271,18 @@ function otherArgs(failed: Json, worked: Json): string | undefined {
   const changed = Object.entries(worked).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(failed[name]),
   );
-  const texts = changed.map(([name, value]) => {
+  const texts = changed.flatMap(([name, value]) => {
     const isShown = typeof value === 'string' && value.length <= MAX_ARG && !CONTENT.test(name);
-    if (isShown) return `${name}=${value}`;
-    return failed[name] === undefined ? name : `another ${name}`;
+    if (isShown) return [`${name}=${value}`];
+    return failed[name] === undefined && !CONTENT.test(name) ? [name] : [];
   });
   return texts.length === 0 ? undefined : `the same with ${texts.join(', ')}`.slice(0, SHOWN_CHARS).toWellFormed();
+}
+
+function hasContent(args: Json): boolean {
+  return (
+    isJsonObject(args) && commandLineOf(args) === undefined && Object.keys(args).some((name) => CONTENT.test(name))
+  );
 }
 
 function isAlike(failed: string, worked: string): boolean {
@@ -289,7 +297,7 @@ function isAlike(failed: string, worked: string): boolean {
 
 /** Which lines of a file are shown does not distinguish two calls. */
 function wordsOf(text: string): readonly string[] {
-  return text.replaceAll(/'\d+(?:,\d+)?p'/g, "'…p'").split(' ');
+  return text.replaceAll(/ '?\d+(?:,\d+)?p'?(?= |$)/g, '').split(' ');
 }
 
 /** Returns true for `commit` and `plugin:commit`, or `a.sh` and `scripts/a.sh`. */

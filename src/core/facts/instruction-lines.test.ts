@@ -19,6 +19,18 @@ test('the line is the one that names the command, the path, the flag or a progra
   expect(lineOf('~/w/docs/plan.md', 'Read /home/a/w/docs/plan.md', 'Read', 'File is too large')).toBeUndefined();
 });
 
+test('a line that tells to pass a flag is named before one that only shows it', () => {
+  const skill = instructionFile(
+    'skills/x/SKILL.md',
+    'entire explain ID --no-pager\n\n**Always pass `--no-pager`** to it.',
+  );
+  const failure = {
+    key: { kind: 'name', text: 'entire status --no-pager' },
+    shown: 'entire status --no-pager',
+  } as const;
+  expect(instructionLineOf({ ...failure, tool: 'Bash', cause: 'unknown flag' }, [skill])?.line).toBe(3);
+});
+
 test('a common program or a part of another word names nothing', () => {
   expect(lineOf('go', 'go vet')).toBeUndefined();
   expect(lineOf('git', 'git x')).toBeUndefined();

@@ -138,7 +138,11 @@ function patternsOf({ cause, key, shown, tool }: NamedFailure): readonly RegExp[
   const path = [...key.text.split(' '), ...words].find((word) => /[\w-]\/[\w.-]+$|^[\w-]+\.[a-z]{2,4}$/.test(word));
   const flag = key.kind === 'name' ? / (--?[a-z][\w-]+)$/.exec(key.text)?.[1] : undefined;
   const patterns: RegExp[] = [];
-  if (flag !== undefined) return [new RegExp(`${wordOf(program)}.*${wordOf(flag)}`)];
+  // A line that tells to pass it, before one that only shows it.
+  if (flag !== undefined) {
+    const told = new RegExp(`\\b(?:always|must|pass|prefer|use)\\b.*${wordOf(flag)}`, 'i');
+    return [told, new RegExp(`${wordOf(program)}.*${wordOf(flag)}`)];
+  }
   // A line that names a file does not cause that it is too large.
   const steps = IS_ABSENT.test(cause) ? (path?.split('/') ?? []) : [];
   for (const count of [4, 3, 2])

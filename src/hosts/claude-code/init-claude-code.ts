@@ -87,10 +87,6 @@ export function planInit(request: InitRequest): readonly InitChange[] {
 /** A repeated `init` keeps the backup of the first. Throws CoxswainError `input-io`; earlier changes can be undone. */
 export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRequest, 'owner'>): void {
   for (const { file, after, host, within } of changes) {
-    if (isIgnoreFile(file)) {
-      replaceFile(file, Buffer.from(after, 'utf8'), { within });
-      continue;
-    }
     const backups = readBackups(owner);
     const knownBackup = backups.find((backup) => backup.file === file);
     const foundFile = findFile(file);
@@ -117,7 +113,7 @@ export function applyInit(changes: readonly InitChange[], { owner }: Pick<InitRe
   }
 }
 
-/** Its lines stay: they may be those of other hosts, and ignore nothing once the settings are gone. */
+/** Has the lines of all hosts, so that only the undo of the last one takes it back. */
 function isIgnoreFile(file: string): boolean {
   return basename(file) === 'exclude';
 }
@@ -145,7 +141,8 @@ export function keepBackup(
 
 /** The files that `undoInit` would change. `files`: those that have a hook. */
 export function filesToUndo(owner: StateOwner, files: readonly string[], host?: HostName): readonly string[] {
-  const kept = readBackups(owner).filter((backup) => host === undefined || (backup.host ?? 'claude-code') === host);
+  const backups = readBackups(owner);
+  const kept = backups.filter(selectionOf(backups, host));
   return [...new Set([...kept.map(({ file }) => file), ...files])].filter((file) => findFile(file) !== undefined);
 }
 
@@ -156,7 +153,7 @@ export function filesToUndo(owner: StateOwner, files: readonly string[], host?: 
  */
 export function undoInit(owner: StateOwner, settingsFiles: readonly string[], host?: HostName): readonly UndoneFile[] {
   const backups = readBackups(owner);
-  const isSelected = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
+  const isSelected = selectionOf(backups, host);
   const undoneFiles = backups.filter(isSelected).map((backup) => ({ file: backup.file, outcome: undoBackup(backup) }));
   const remainingBackups = backups.filter((backup) => !isSelected(backup));
   if (remainingBackups.length > 0) writeBackups(owner, remainingBackups);
@@ -165,6 +162,12 @@ export function undoInit(owner: StateOwner, settingsFiles: readonly string[], ho
     .filter((file) => backups.every((backup) => backup.file !== file))
     .map((file): UndoneFile => ({ file, outcome: removeHooksFrom(file, owner.projectFolder) }));
   return [...undoneFiles, ...otherFiles.filter(({ outcome }) => outcome === 'edited' || outcome === 'removed')];
+}
+
+function selectionOf(backups: readonly Backup[], host: HostName | undefined): (backup: Backup) => boolean {
+  const isOfHost = (backup: Backup): boolean => host === undefined || (backup.host ?? 'claude-code') === host;
+  const isLast = backups.every((backup) => isOfHost(backup) || isIgnoreFile(backup.file));
+  return (backup) => (isIgnoreFile(backup.file) ? isLast : isOfHost(backup));
 }
 
 /** Returns the content without the coxswain hooks. A file that was changed after the last `init` still contains them. */
@@ -246,7 +249,7 @@ function readBackups(owner: StateOwner): readonly Backup[] {
     const json: unknown = JSON.parse(bytes.toString('utf8'));
     const files: unknown = isJsonObject(json) ? json['files'] : undefined;
     if (!Array.isArray(files) || !files.every(isBackup)) throw new Error('its content has an unexpected shape');
-    return files.filter(({ file }) => !isIgnoreFile(file));
+    return files;
   } catch (error) {
     throw new CoxswainError('input-io', `${backupFile} is damaged: ${messageOf(error)}; move it away`, {
       cause: error,
