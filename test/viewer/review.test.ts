@@ -73,7 +73,7 @@ describe.skipIf(chromium === undefined)('labels (needs a Chromium)', () => {
   });
 
   test('after the last flag the list opens, in which no flag without a label is left', async () => {
-    const page = await scene.open('/?status=unlabelled&q=stuck-2');
+    const page = await scene.open('/?status=unlabelled&q=stuck');
     await page.locator('.run-row').first().click();
     const end = page.getByText('No run matches');
     for (;;) {
