@@ -611,8 +611,11 @@ test('a check with build tags is another check, and one outside of a module neve
   expect(resultsAfter(['go build ./e2e/...', outside])).toEqual(['go build ./e2e/... could not run: it never began']);
 });
 
-test('tests that passed before a push that failed did not fail', () => {
+test('of tests that say they passed before a push that failed it is not known how they ended', () => {
   const shown = 'ℹ tests 2\nℹ pass 2\nℹ fail 0\nfatal: unable to access the remote';
-  expect(resultsAfter(['npm test && git push origin main', shown])).toEqual(['npm test passed']);
+  expect(resultsAfter(['npm test && git push origin main', shown])).toEqual(['npm test not seen to its end']);
+  expect(failedAfter(['npm test && npm run build && ./deploy.sh', '12 passed\nbuild stopped'])).toEqual([
+    'npm test && npm run build',
+  ]);
   expect(failedAfter(['npm test && git push origin main', 'ℹ pass 1\nℹ fail 1'])).toEqual(['npm test']);
 });

@@ -104,10 +104,17 @@ export class CheckLedger {
       failed && found.some(({ purpose }) => purpose !== 'task')
         ? found.filter(({ purpose }) => purpose !== 'task')
         : found;
+    const line = commandLineOf(call.args) ?? '';
+    const soundsPassed = failed && checks.length > 0 && SAYS_PASSED.test(result) && !SAYS_FAILED.test(result);
     // The exit code is that of a later command, such as `git stash pop`.
-    const isOfLater = failed && checks.length > 0 && endsWithoutCheck(commandLineOf(call.args) ?? '');
-    if (isOfLater && SAYS_PASSED.test(result) && !SAYS_FAILED.test(result)) {
+    if (soundsPassed && endsWithoutCheck(line, ';')) {
       for (const check of checks) this.#note(check, call, false, result);
+      return;
+    }
+    const [only] = checks;
+    // It may be that of a push after the check, or of a limit of the check that its words do not show.
+    if (soundsPassed && only !== undefined && checks.length === 1 && endsWithoutCheck(line, '&&')) {
+      this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
@@ -120,14 +127,13 @@ export class CheckLedger {
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
     const isLost =
       !failed &&
-      ENDS_IN_SEARCH.test(commandLineOf(call.args) ?? '') &&
+      ENDS_IN_SEARCH.test(line) &&
       checks.some((check) => check.hiddenBy === undefined && voiceOf(check, told) === 'failed');
     if (isLost || (failed && named === undefined && isOfSeveral(checks, call))) {
       this.#noteEach(checks, call, result);
       return;
     }
     const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
-    const [only] = checks;
     if (exitCode !== undefined && exitCode !== 0 && only !== undefined && !isLastBeforeEcho(only, call.args)) {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
@@ -415,8 +421,8 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
 }
 
-/** Returns true for a line whose last command, after `;` or `&&`, is no check: the exit code may be its own. */
-function endsWithoutCheck(line: string): boolean {
-  const parts = line.replaceAll(/"[^"]*"|'[^']*'/g, "''").split(/;|&&/);
+/** Returns true for a line whose last command, after the separator, is no check: the exit code is its own, or may be. */
+function endsWithoutCheck(line: string, separator: ';' | '&&'): boolean {
+  const parts = line.replaceAll(/"[^"]*"|'[^']*'/g, "''").split(separator);
   return parts.length > 1 && checkCommandsOf({ command: parts.at(-1) ?? '' }).length === 0;
 }
