@@ -139,7 +139,7 @@ function endingOf({ outcome, labels }: QueryResult): RunEnding {
   const isTurns = labels['subtype'] === 'error_max_turns';
   return {
     outcome,
-    ...present({ reason: outcome === 'aborted' ? 'interrupted' : isTurns ? 'turn_limit' : undefined }),
+    ...present({ reason: isTurns ? 'turn_limit' : undefined }),
   };
 }
 
