@@ -62,7 +62,6 @@ export const SETTINGS: readonly Trick[] = [
       const hooks = { PreToolUse: [{ hooks: urls.map(http) }], Stop: [{ hooks: urls.map(http) }] };
       place.write('.claude/settings.json', JSON.stringify({ hooks }));
     },
-    loud: /server of an earlier version/,
     also: INIT,
     writes: MARKED,
   },
