@@ -87,9 +87,9 @@ test.skipIf(!existsSync(CLAUDE))(
     const failures = coxswain('failures');
     expect(failures).toMatch(/1\. rtk make test: .*not found/);
     expect(failures).toContain('then worked: make test (in 2 sessions)');
-    expect(failures).toContain('it failed in the last session that ran it');
+    expect(failures).toContain('it failed in the last session that used it');
     expect(failures).toContain('CLAUDE.md:3 names it: Always prefix commands with rtk.');
-    expect(coxswain('report')).toContain('CLAUDE.md:3 names rtk make test, which failed in 2 sessions');
+    expect(coxswain('report')).toContain('Keeps failing: rtk make test, in 2 sessions; CLAUDE.md:3 names it');
     expect(second.join('\n')).not.toContain('earlier sessions of this project');
 
     writeIn(home, '.config/coxswain/config.json', JSON.stringify({ guidance: { lessonGuidance: true } }));
@@ -101,8 +101,8 @@ test.skipIf(!existsSync(CLAUDE))(
 
     writeIn(programs, 'rtk', '#!/bin/sh\nexec "$@"\n', 0o755);
     await session('rtk make test');
-    expect(coxswain('failures')).toContain('it worked in the last session that ran it');
-    expect(coxswain('report')).not.toContain('rtk make test, which');
+    expect(coxswain('failures')).toContain('it worked in the last session that used it');
+    expect(coxswain('report')).not.toContain('Keeps failing: rtk');
     const last = await session('make test');
     expect(last.join('\n')).not.toContain('earlier sessions of this project');
   },
