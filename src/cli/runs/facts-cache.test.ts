@@ -35,7 +35,7 @@ test('each run of a file keeps its keys and its instruction files, and nothing t
     { ...run, id: 'a', keys: [1, 37, 2 ** 52, 38] },
     { ...run, id: 'b', keys: [] },
     { ...run, id: 'c', keys: [5, 6], instructions: [file] },
-    // What is kept needs no more facts.
+    // The cache keeps these facts only.
   ] as readonly unknown[] as readonly RunFacts[];
   const cache = new FactsCache(join(folder, 'cache'));
   cache.put('x', '1', given.map(thinFacts));

@@ -5,7 +5,7 @@ import { expectedText, fitsShape, foundText, type Shape, type ShapesOf } from '.
  * @param name  the name of the options in error messages
  * @throws CoxswainError "invalid-argument"
  */
-export function checkMembers(name: string, options: unknown, known: Readonly<Record<string, true>>): void {
+export function checkMembers(name: string, options: unknown, known: Readonly<Record<string, unknown>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidArgument(`${name} must be an object, got ${kindOf(options)}`);
   }

@@ -619,3 +619,10 @@ test('of tests that say they passed before a push that failed it is not known ho
   ]);
   expect(failedAfter(['npm test && git push origin main', 'ℹ pass 1\nℹ fail 1'])).toEqual(['npm test']);
 });
+
+test('hooks that failed after checks of the same line are named, however the checks ended', () => {
+  const refused = 'husky - pre-commit script failed (code 1)';
+  const line = 'npx eslint . && npx vitest run && git commit -m x';
+  expect(failedAfter([line, ` Tests  3 passed (3)\n${refused}`])).toEqual(['the hooks of git commit']);
+  expect(failedAfter(['npm test && git commit -m x', `3 passed\n${refused}`])).toEqual(['the hooks of git commit']);
+});

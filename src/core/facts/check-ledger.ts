@@ -79,7 +79,7 @@ export class CheckLedger {
   /** @param task  the task of the run: a command that it names is a check */
   fold(call: RunCall, coloured: string, task: string | undefined): void {
     const result = coloured.includes('\u001B') ? coloured.replaceAll(COLOUR, '') : coloured;
-    const failed = call.failed || call.errorLine !== undefined;
+    const failed = hasFailed(call);
     const found = this.#inFolder(checksOf(call.args, task), call.args);
     if (call.outcome !== undefined) {
       for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
@@ -99,6 +99,12 @@ export class CheckLedger {
       for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
       return;
     }
+    this.#foldChecks(call, result, found);
+    this.#foldHooks(call, result);
+  }
+
+  #foldChecks(call: RunCall, result: string, found: readonly CheckCommand[]): void {
+    const failed = hasFailed(call);
     // If several commands failed as one call, a check of the project is the likelier cause.
     const checks =
       failed && found.some(({ purpose }) => purpose !== 'task')
@@ -142,6 +148,10 @@ export class CheckLedger {
       const { hiddenBy: _hiddenBy, ...seen } = check;
       this.#note(exitCode === undefined ? check : seen, call, exitCode === undefined ? failed : exitCode !== 0, told);
     }
+  }
+
+  #foldHooks(call: RunCall, result: string): void {
+    const failed = hasFailed(call);
     const hooks = hooksOf(call.args, result);
     if (hooks === undefined) {
       const isRetry = this.#checks.get(`hooks ${HOOKS.key}`) !== undefined && !failed && isCheckedCommit(call.args);
@@ -419,6 +429,10 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
   if (check.names === undefined && containsTargets(check.command, command)) return true;
   if (names === undefined || names === '') return false;
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
+}
+
+function hasFailed({ errorLine, failed }: RunCall): boolean {
+  return failed || errorLine !== undefined;
 }
 
 /** Returns true for a line whose last command, after the separator, is no check: the exit code is its own, or may be. */

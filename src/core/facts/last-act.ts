@@ -57,7 +57,7 @@ export class LastActFold {
           this.#hasLeft = true;
           return;
         }
-        // What a person stops after the answer, such as a hook, takes nothing of it back.
+        // An interruption after the answer stops a hook, not the answer.
         if (this.#isAnswer && INTERRUPTED.test(text)) return;
         // The call was of the work before this message.
         if (this.#isAnswer && message.role === 'user') this.#lastCall = undefined;

@@ -89,7 +89,7 @@ test('a lesson retires when the last session that ran it succeeded, and the next
   expect(lessonsOf(fails, works, fails).lessons).toEqual([]);
 });
 
-test('a session that a call worked in before and after it failed is none in which it failed', () => {
+test('a session in which a call worked first and last does not count as one in which it failed', () => {
   const [works, fails] = [['rtk bun run test'] as const, { calls: [RTK] }];
   const between = { calls: [works, RTK, works] };
   expect(lessonsOf(between, between, between).lessons).toEqual([]);

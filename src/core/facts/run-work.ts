@@ -314,10 +314,9 @@ export class WorkFold {
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
       this.#subjects.delete(subject);
     // A later call shows the commits of a command in the background.
-    const isLater = COMMIT.test(command) && BACKGROUNDED.test(result.slice(0, 500));
-    const isCommit =
-      (COMMIT.test(command.replaceAll(SEARCHED, '')) && !isLater) ||
-      (PICKS.test(command) && commitsIn(result).length > 0);
+    const commits = COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, ''));
+    const isLater = commits && BACKGROUNDED.test(result.slice(0, 500));
+    const isCommit = (commits && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
     if (isLater) this.#committing = command;
     const made = isCommit ? commitsIn(result) : [];
     if (made.length > 0 || (isCommit && !NOT_COMMITTED.test(result))) {

@@ -1,3 +1,4 @@
+import { amount, choice, type ShapesOf, whole } from '../base/shape.ts';
 import type { StoredUsage } from './agent-message.ts';
 
 /**
@@ -23,6 +24,19 @@ export interface ModelPrice {
 
 /** Prices by model id. The id has no vendor prefix and no date suffix. */
 export type ModelPrices = Readonly<Record<string, ModelPrice>>;
+
+const MAX_AMOUNT = 1_000_000_000;
+
+/** The prices that a user may give. */
+export const PRICE_SHAPES: ShapesOf<Omit<ModelPrice, 'source' | 'checked'>> = {
+  input: amount(0, MAX_AMOUNT),
+  output: amount(0, MAX_AMOUNT),
+  cacheRead: amount(0, MAX_AMOUNT),
+  cacheWrite: amount(0, MAX_AMOUNT),
+  cacheWriteHour: amount(0, MAX_AMOUNT),
+  cached: choice<'within' | 'beside'>({ within: true, beside: true }, 'within'),
+  upToInputTokens: whole(1, MAX_AMOUNT),
+};
 
 const PER_TOKENS = 1e6;
 

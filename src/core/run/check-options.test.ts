@@ -22,6 +22,7 @@ test.each([
     'feedback[0].trigger has no member everyNSecond; did you mean everyNSeconds?',
   ],
   [{ prices: { mine: { inptu: 1 } } }, 'prices["mine"] has no member inptu; did you mean input?'],
+  [{ prices: { mine: { input: '1' } } }, 'prices["mine"].input must be a number from 0 to 1000000000, got "1"'],
   [{ guidance: [{ provider, maxPerTrun: 1 }] }, 'guidance[0] has no member maxPerTrun; did you mean maxPerTurn?'],
 ])('wrong options of plain JavaScript are one error that names the member: %j', (options, message) => {
   expect(() => createCoxswain(options as never)).toThrow(

@@ -1,7 +1,8 @@
 import type { Budget } from '../base/budget.ts';
 import type { TimeSpan } from '../base/deadline.ts';
 import type { PromptTemplate } from '../steering/prompt/prompt-template.ts';
-import type { ModelPrice, ModelPrices } from '../records/answer-cost.ts';
+import { type ModelPrices, PRICE_SHAPES } from '../records/answer-cost.ts';
+import { expectedText, fitsShape, foundText } from '../base/shape.ts';
 import { checkList, checkMembers } from '../base/check-members.ts';
 import { invalidArgument } from '../base/error.ts';
 import { checkConfigs } from '../steering/prompt/define-prompt.ts';
@@ -108,17 +109,7 @@ const RUN: Readonly<Record<RunMember, true>> = {
   children: true,
 };
 const BUDGET = { calls: true, tokens: true, costUsd: true } as const;
-const PRICE: Readonly<Record<keyof ModelPrice, true>> = {
-  input: true,
-  output: true,
-  cacheRead: true,
-  cacheWrite: true,
-  cacheWriteHour: true,
-  cached: true,
-  upToInputTokens: true,
-  source: true,
-  checked: true,
-};
+const PRICE = { ...PRICE_SHAPES, source: true, checked: true } as const;
 
 /** Checks the options passed by JavaScript callers. Throws CoxswainError "invalid-argument". */
 export function checkCoxswainOptions<
@@ -126,8 +117,7 @@ export function checkCoxswainOptions<
 >(options: OnlyKnown<Options, CoxswainMember>): void {
   checkMembers('createCoxswain', options, COXSWAIN);
   const { feedback, observers, guidance, prices, store } = options;
-  for (const [model, price] of Object.entries(prices ?? {}))
-    checkMembers(`prices[${JSON.stringify(model)}]`, price, PRICE);
+  checkPrices(prices);
   if (store !== undefined && (typeof store !== 'object' || store === null)) {
     throw invalidArgument(`store must be a store, such as sqliteStore('runs.db'), got ${JSON.stringify(store)}`);
   }
@@ -142,6 +132,18 @@ export function checkCoxswainOptions<
     observers: ['observers', observers],
     guidance: ['guidance', guidance],
   });
+}
+
+function checkPrices(prices: ModelPrices = {}): void {
+  for (const [model, price] of Object.entries(prices)) {
+    const name = `prices[${JSON.stringify(model)}]`;
+    checkMembers(name, price, PRICE);
+    for (const [member, shape] of Object.entries(PRICE_SHAPES)) {
+      const value: unknown = Reflect.get(price, member);
+      if (value !== undefined && !fitsShape(value, shape))
+        throw invalidArgument(`${name}.${member} must be ${expectedText(shape)}, got ${foundText(value)}`);
+    }
+  }
 }
 
 export function checkRunOptions<Options extends ChildOptions>(options: OnlyKnown<Options, RunMember>): void {

@@ -27,7 +27,7 @@ import {
 } from './coxswain-config.ts';
 import { detectorShape, PATTERN_KINDS } from './detectors-of.ts';
 import { MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS, type StopPolicy } from '../../core/steering/stop-policy.ts';
-import type { ModelPrice } from '../../core/records/answer-cost.ts';
+import { PRICE_SHAPES } from '../../core/records/answer-cost.ts';
 import {
   above0,
   amount,
@@ -280,18 +280,7 @@ export const configShape: ObjectShape = object({
     kind: 'map',
     maxNameChars: 128,
     maxItems: 1_000,
-    values: object(
-      {
-        input: amount(0, MAX_COUNT),
-        output: amount(0, MAX_COUNT),
-        cacheRead: amount(0, MAX_COUNT),
-        cacheWrite: amount(0, MAX_COUNT),
-        cacheWriteHour: amount(0, MAX_COUNT),
-        cached: choice<'within' | 'beside'>({ within: true, beside: true }, 'within'),
-        upToInputTokens: whole(1, MAX_COUNT),
-      } satisfies ShapesOf<Omit<ModelPrice, 'source' | 'checked'>>,
-      { strict: true },
-    ),
+    values: object(PRICE_SHAPES, { strict: true }),
   },
   delivery: choice<FeedbackDelivery>({ first: true, all: true }, 'all'),
   cadence: choice<FeedbackCadence>({ shared: true, 'per-provider': true }, 'per-provider'),

@@ -28,7 +28,13 @@ import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
 import { askYesNo, type Terminal } from '../../terminal/terminal.ts';
 import { lineDiff } from '../../../core/base/line-diff.ts';
-import { installWatchService, removeWatchService, requireTargets, watchService } from '../watch/watch-service.ts';
+import {
+  installWatchService,
+  removeWatchService,
+  watchServiceFile,
+  requireTargets,
+  watchService,
+} from '../watch/watch-service.ts';
 import { folderLines } from '../doctor/check-hosts.ts';
 import { printable, printableCut } from '../../../core/base/printable.ts';
 import { nearestName } from '../../../core/base/check-members.ts';
@@ -82,22 +88,28 @@ async function initTarget(target: string | undefined, options: InitOptions, term
     return shared || hasHook(file) ? [file, localSettings] : [localSettings, file];
   };
   const fileOf = (host: HostName): string => filesOf(host)[0];
-  if (undo && options.dryRun === true) {
-    const hooked = (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf).filter(hasHook);
-    const files = filesToUndo(owner, hooked, namedHost);
-    for (const file of files) await terminal.write(`${printable(file)} would be as it was before, without the hook\n`);
-    if (files.length === 0) await terminal.write('no file has hooks of coxswain; nothing to undo\n');
-    return 0;
-  }
   if (undo) {
+    const undoHosts = namedHost === undefined ? HOSTS : hosts;
+    const settingsFiles = undoHosts.flatMap(filesOf);
+    if (options.dryRun === true) {
+      const service = namedHost === undefined ? watchServiceFile() : undefined;
+      const changed = options.watch === true ? [] : filesToUndo(owner, settingsFiles.filter(hasHook), namedHost);
+      if (service !== undefined)
+        await terminal.write(`${printable(service)} would be removed, and its watch would end\n`);
+      for (const file of changed)
+        await terminal.write(`${printable(file)} would be as it was before, without the hook\n`);
+      if (service === undefined && changed.length === 0)
+        await terminal.write('nothing of coxswain is found; nothing to undo\n');
+      return 0;
+    }
     const watch = namedHost === undefined ? await removeWatchService() : undefined;
     if (watch !== undefined)
       await terminal.write(
         `${printable(watch.file)} ${watch.isRemoved ? 'is removed, and the watch has ended' : 'was changed since, and stays'}\n`,
       );
     if (options.watch === true) return 0;
-    const files = undoInit(owner, (namedHost === undefined ? HOSTS : hosts).flatMap(filesOf), namedHost);
-    const userFile = (namedHost === undefined ? HOSTS : hosts)
+    const files = undoInit(owner, settingsFiles, namedHost);
+    const userFile = undoHosts
       .map((host) => HOST_PLACES[host].settingsFile(places))
       .find((file) => !user && hasHook(file));
     const settingsFile = fileOf(hosts[0] ?? 'claude-code');

@@ -126,6 +126,14 @@ export async function installWatchService({ file, start, text }: WatchService): 
   return runs(start);
 }
 
+/** The file that `removeWatchService` would remove. Undefined if there is none, or if it was changed since. */
+export function watchServiceFile(): string | undefined {
+  if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined;
+  const { file } = watchService();
+  const text = textOf(file);
+  return text !== undefined && isUnchanged(text) ? file : undefined;
+}
+
 /** Stops and removes the service if nobody has changed its file. Returns undefined without a service. */
 export async function removeWatchService(): Promise<
   { readonly file: string; readonly isRemoved: boolean } | undefined
