@@ -95,7 +95,7 @@ test('one run that is noisy leaves the others theirs', () => {
   expect(notifier.tell(stuck('b'))).toBe(true);
 });
 
-test('what waits for another one is sent by the next process, and what happened before the last one was sent is not news', async () => {
+test('what was not sent when a process ended is sent by the next one, which says what may have been sent before; and what happened before the last one was sent is not news', async () => {
   let [hold, waiting]: [() => void, readonly PendingNotification[]] = [() => {}, []];
   const held = new Promise<undefined>((resolve) => (hold = () => resolve(undefined)));
   const sent: string[] = [];
@@ -110,14 +110,18 @@ test('what waits for another one is sent by the next process, and what happened 
   const left = waiting;
   hold();
   await before.finish();
-  expect([left.map(({ run }) => run), waiting]).toEqual([['b'], []]);
-  const quick = { name: 'quick', send: async ({ run }: Notification) => void sent.push(run) };
+  expect([left.map(({ run }) => run), waiting]).toEqual([['a', 'b'], []]);
+  const quick = {
+    name: 'quick',
+    send: async ({ message, run }: Notification) =>
+      void sent.push(message.includes('may have been sent before') ? `${run} again` : run),
+  };
   const after = new Notifier({ ...parts, targets: [quick], pending: left, sent: [['stuck a', clock.ms]] });
   clock.ms += 30 * MINUTE_MS;
   expect(after.tell({ ...stuck('a'), atMs: 59 * MINUTE_MS })).toBe(false);
   expect(after.tell({ ...stuck('a'), atMs: 61 * MINUTE_MS })).toBe(true);
   await after.finish();
-  expect(sent).toEqual(['b', 'a']);
+  expect(sent).toEqual(['a again', 'b', 'a']);
 });
 
 test('a failure that may pass is tried three times, any other once', async () => {

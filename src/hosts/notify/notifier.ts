@@ -66,14 +66,18 @@ export interface NotifierParts {
   readonly quiet?: string;
   /** What an earlier process sent, as `onSent` had it. */
   readonly sent?: readonly SentKey[];
-  /** What an earlier process had not begun to send when it ended. It is sent first. */
+  /** What an earlier process had not sent when it ended. It is sent first. */
   readonly pending?: readonly PendingNotification[];
   /** Called with what was sent and with what waits, whenever that changes. At most 1,000 entries. */
   readonly onSent?: (sent: readonly SentKey[], pending: readonly PendingNotification[]) => void;
 }
 
-/** A notification that waits for those before it. Its secrets are redacted. */
-export type PendingNotification = Pick<Notification, 'event' | 'run' | 'message'>;
+/** A notification that is not sent yet. Its secrets are redacted. */
+export interface PendingNotification extends Pick<Notification, 'event' | 'run' | 'message'> {
+  /** True while it is sent. A process that ends then leaves open whether it arrived. */
+  readonly isBegun?: boolean;
+}
+const MAYBE_SENT = '\nIt may have been sent before: the watch ended while it sent this';
 
 /** What was sent, and when in Unix milliseconds. */
 export type SentKey = readonly [key: string, atMs: number];
@@ -99,13 +103,15 @@ export class Notifier {
   readonly #held = new Map<string, PendingNotification>();
   #unsent = 0;
   #inQuietHours = 0;
-  readonly #pending = new Set<PendingNotification>();
+  readonly #pending = new Map<Notification, PendingNotification>();
   #lastSend: Promise<void> = Promise.resolve();
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
     this.#sentMs = new LruMap(MAX_KNOWN, parts.sent);
-    for (const notification of parts.pending ?? []) this.#send(notification);
+    for (const { isBegun, message, ...rest } of parts.pending ?? []) {
+      this.#send({ ...rest, message: isBegun === true ? message.replace(MAYBE_SENT, '') + MAYBE_SENT : message });
+    }
   }
 
   /** Queues a notification. Returns false if its event is not selected, or a limit is reached. */
@@ -155,14 +161,14 @@ export class Notifier {
     return true;
   }
 
-  #send(notification: PendingNotification): void {
-    this.#pending.add(notification);
+  #send(notification: Notification): void {
+    this.#pending.set(notification, notification);
     this.#keep();
     this.#lastSend = this.#sendAfter(this.#lastSend, notification);
   }
 
   #keep(): void {
-    this.#parts.onSent?.(this.#sentMs.entries(), [...this.#pending, ...this.#held.values()]);
+    this.#parts.onSent?.(this.#sentMs.entries(), [...this.#pending.values(), ...this.#held.values()]);
   }
 
   #isQuiet(nowMs: number): boolean {
@@ -178,10 +184,11 @@ export class Notifier {
 
   async #sendAfter(before: Promise<void>, notification: Notification): Promise<void> {
     await before;
-    // A process that is killed while it sends must not send again.
-    this.#pending.delete(notification);
+    this.#pending.set(notification, { ...notification, isBegun: true });
     this.#keep();
     await Promise.all(this.#parts.targets.map((target) => this.#sendTo(target, notification)));
+    this.#pending.delete(notification);
+    this.#keep();
   }
 
   async #sendTo(target: NotifyTarget, notification: Notification): Promise<void> {

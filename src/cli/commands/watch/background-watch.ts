@@ -221,9 +221,9 @@ function readRecord(): WatchRecord | undefined {
 
 function pendingIn(value: Json | undefined): readonly PendingNotification[] {
   return (Array.isArray(value) ? value : []).flatMap((one): readonly PendingNotification[] => {
-    const { event, message, run } = isJsonObject(one) ? one : {};
+    const { event, isBegun, message, run } = isJsonObject(one) ? one : {};
     if (typeof event !== 'string' || typeof message !== 'string' || typeof run !== 'string') return [];
     // Only a notifier writes the file, with its own events.
-    return [{ event: event as NotifyEvent, message, run }];
+    return [{ event: event as NotifyEvent, message, run, isBegun: isBegun === true }];
   });
 }
