@@ -7,6 +7,7 @@ import { entryPoints } from './bundle-types.ts';
 /** Modules loaded by path that are not package subpaths: the CLI, threads, and modules that the hook bundles exclude. */
 const OTHERS = [
   'cli/bin',
+  'cli/main',
   'cli/runs/session-worker',
   'lab/shard-worker',
   'stores/registry/open-store',

@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { testFolder } from './support/test-folder.ts';
-import { homeOnly, jsonLines, runCli, sampleRun } from './run-cli.ts';
+import { homeOnly, jsonLines, runCli, sampleRun, spawnCli } from './run-cli.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';
 import { storeFileOf } from './user-state.ts';
 
@@ -149,7 +149,8 @@ test('runs --cost and show print the cost of a run from built-in or configured p
   }
   await cox.close();
   const costs = async (): Promise<unknown> => {
-    const { stdout } = await runCli(['runs', '--store', 'cost.db', '--cost', '--json'], { cwd });
+    // A process reads the prices once.
+    const { stdout } = await spawnCli(['runs', '--store', 'cost.db', '--cost', '--json'], { cwd });
     return Object.fromEntries(jsonLines(stdout).map(({ runId, costUsd }) => [runId, costUsd]));
   };
   expect(await costs()).toEqual({ 'claude-haiku-4-5': 1.5, 'made-up-1': undefined });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 
 import { sharedPath } from './support/shared-data.ts';
-import { jsonLines, runCli } from './run-cli.ts';
+import { jsonLines, runCli, sampleRun, spawnCli } from './run-cli.ts';
+import { testFolder } from './support/test-folder.ts';
 
 const cwd = tmpdir();
 
@@ -41,6 +42,26 @@ test.each([
   const { code, stdout, stderr } = await runCli(args, { cwd });
   expect([code, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(/^coxswain: [^\n]+\n$/);
+});
+
+test('a process prints what the same command prints in the process of a test, and ends by itself', async () => {
+  const here = { cwd: testFolder(), stdin: sampleRun('one', 'stuck') };
+  const store = ['--store', 'runs.db'];
+  expect((await spawnCli(['analyze', '-', '--summary', ...store], here)).code).toBe(0);
+  const commands = [
+    ['analyze', '-', '--json'],
+    ['report', 'runs.db', '--markdown'],
+    ['runs', ...store],
+    ['show', 'one', ...store],
+    ['search', 'make', ...store],
+    ['verify', ...store],
+    ['export', ...store],
+    ['gc', '--older-than', '1d', '--dry-run', ...store],
+    ['backtest', 'runs.db'],
+    ['config', 'check'],
+    ['runs', '--limit', 'many'],
+  ];
+  for (const args of commands) expect([args, await spawnCli(args, here)]).toEqual([args, await runCli(args, here)]);
 });
 
 const scenarios = sharedPath('scenarios');

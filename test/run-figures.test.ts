@@ -8,7 +8,7 @@ import { makeConfiguration } from '../src/lab/configuration.ts';
 import { EffectRowFold } from '../src/lab/effect-row.ts';
 import { RunReplay } from '../src/lab/replay-shard.ts';
 import { FiringKeys } from '../src/lab/run-row.ts';
-import { runProgram } from '../src/cli/main.ts';
+import { runCommand } from '../src/cli/main.ts';
 import { findStatus } from '../src/cli/commands/status/find-status.ts';
 import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { encodeRecord } from '../src/core/records/decode-record.ts';
@@ -70,7 +70,7 @@ async function printed(args: readonly string[], onText?: (all: string, terminal:
   });
   const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal: Terminal = new Terminal({ stdout, stderr });
-  await runProgram(args, { terminal, writeOut: () => {}, writeErr: () => {}, onExitCode: () => {} });
+  await runCommand(args, { stdout, stderr }, terminal);
   return all;
 }
 

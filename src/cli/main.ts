@@ -2,7 +2,7 @@ import { CommanderError, Command } from 'commander';
 import { CoxswainError, invalidArgument, messageOf } from '../core/base/error.ts';
 import { printableCut } from '../core/base/printable.ts';
 import { removedMessage } from './terminal/removed-commands.ts';
-import { Terminal } from './terminal/terminal.ts';
+import { Terminal, type TerminalStreams } from './terminal/terminal.ts';
 import { readFileSync } from 'node:fs';
 import type { CommandDefinition, OptionDefinition } from './commands/command-definition.ts';
 import { AGENT_COMMANDS } from './commands/agent-commands.ts';
@@ -14,19 +14,23 @@ export const COMMANDS: readonly CommandDefinition[] = [...AGENT_COMMANDS, ...STO
 
 /** Exit code 0: success, 1: something could not be read, 2: wrong usage. Never throws: an error is one line. */
 export async function main(): Promise<void> {
-  const { stdout, stderr } = process;
-  const terminal = new Terminal({ stdout, stderr });
+  const terminal = new Terminal(process);
   handleExits(terminal);
-  process.exitCode = await exitCodeOf(process.argv.slice(2), terminal);
+  process.exitCode = await runCommand(process.argv.slice(2), process, terminal);
 }
 
-async function exitCodeOf(args: readonly string[], terminal: Terminal): Promise<number> {
+/** Runs a command with its output to the streams; returns the exit code. */
+export async function runCommand(
+  args: readonly string[],
+  { stdout, stderr }: TerminalStreams,
+  terminal: Terminal = new Terminal({ stdout, stderr }),
+): Promise<number> {
   let exitCode = 0;
   try {
     await runProgram(args, {
       terminal,
-      writeOut: (text) => process.stdout.write(text),
-      writeErr: (text) => process.stderr.write(text),
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
       onExitCode: (code) => (exitCode = code),
     });
     return exitCode;
@@ -68,7 +72,7 @@ function handleExits(terminal: Terminal): void {
   });
 }
 
-export interface ProgramSetup {
+interface ProgramSetup {
   readonly terminal: Terminal;
   readonly writeOut: (text: string) => void;
   readonly writeErr: (text: string) => void;
@@ -91,7 +95,7 @@ const EXAMPLES = [
  * Without a command, runs `coxswain report`, or for a number or the start of an id `coxswain show`. Throws commander's error instead of
  * ending.
  */
-export async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
+async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
   const args = expandedArgs(argv);
   const program = new Command('coxswain')

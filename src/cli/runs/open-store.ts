@@ -105,9 +105,11 @@ export function oldRecordsText(projectFolder: string): string | undefined {
   return `${OLD_STORE} holds runs of an earlier version: move them with coxswain import ${OLD_STORE}, then delete it`;
 }
 
-let loadedPrices: { readonly prices: ModelPrices | undefined } | undefined;
+let loadedPrices: { readonly folder: string; readonly prices: ModelPrices | undefined } | undefined;
 
 export function pricesInForce(): ModelPrices | undefined {
-  loadedPrices ??= { prices: loadConfigSync({ projectFolder: process.cwd(), env: process.env }).resolved.prices };
+  const folder = process.cwd();
+  if (loadedPrices?.folder !== folder)
+    loadedPrices = { folder, prices: loadConfigSync({ projectFolder: folder, env: process.env }).resolved.prices };
   return loadedPrices.prices;
 }

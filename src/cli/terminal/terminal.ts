@@ -20,7 +20,7 @@ export async function askYesNo(question: string): Promise<boolean | undefined> {
   }
 }
 
-interface TerminalStreams {
+export interface TerminalStreams {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
 }

@@ -64,8 +64,6 @@ interface ReportContext {
   readonly ownProjects: boolean;
 }
 
-const places = { home: homedir(), env: process.env };
-
 const DEFAULT_SINCE_MS = 12 * 3_600_000;
 
 export async function reportCommand(
@@ -165,7 +163,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const inputs = recentSessions
       .filter((host) => host.sessions.length > 0)
       .map((host) => `${countOf(host.sessions.length, 'session file')} of ${host.title}`);
-    for (const { sessions: files, title } of findUnread(places)) {
+    for (const { sessions: files, title } of findUnread({ home: homedir(), env: process.env })) {
       const { length } = files.filter(({ modifiedAtMs }) => modifiedAtMs >= sinceMs);
       if (length > 0) inputs.push(`not read: ${length} of ${title}`);
     }
