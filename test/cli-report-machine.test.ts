@@ -186,6 +186,51 @@ test('the number of a run in the last report, or the beginning of its id, opens 
   expect(await said('export', '9ea477a9')).toEqual([1, expect.stringContaining('no session 9ea477a9')]);
 });
 
+test('the page of a run says when it ended, what its subagents did, and which call to open first', async () => {
+  const id = '9ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10';
+  const [prompt = '', answer = ''] = session(id).split('\n');
+  const call = { type: 'tool_use', id: 't1', name: 'Bash', input: { command: 'npm test' } };
+  const result = { type: 'tool_result', tool_use_id: 't1', content: '1 failed, 2 passed', is_error: true };
+  const at = { sessionId: id, cwd: '/gone/other', timestamp: AN_HOUR_AGO };
+  const checked = [
+    { ...at, type: 'assistant', uuid: 'a', message: { role: 'assistant', model: 'm', content: [call] } },
+    { ...at, type: 'user', uuid: 'b', message: { role: 'user', content: [result] } },
+  ].map((entry) => JSON.stringify(entry));
+  await writeFileAt(`.claude/projects/-o/${id}.jsonl`, [prompt, ...checked, answer].join('\n'));
+  const child = (agentId: string, died: boolean): Promise<void> =>
+    writeFileAt(`.claude/projects/-o/${id}/subagents/agent-${agentId}.jsonl`, session(id, { agentId, died }));
+  await child('a1', false);
+  await child('a2', true);
+  // A subagent of Codex has a file beside that of its session.
+  const meta = (own: string, source: unknown): string =>
+    JSON.stringify({ timestamp: AN_HOUR_AGO, type: 'session_meta', payload: { id: own, cwd: '/gone/c', source } });
+  const codex = ['019f0675-1111-7922-bc85-6667a164e1c3', '019f0675-2222-7922-bc85-6667a164e1c3'] as const;
+  const asked = JSON.stringify({
+    timestamp: AN_HOUR_AGO,
+    type: 'event_msg',
+    payload: { type: 'user_message', message: 'sum it up' },
+  });
+  const spawned = { subagent: { thread_spawn: { parent_thread_id: codex[0], depth: 1 } } };
+  await writeFileAt(`.codex/sessions/rollout-${codex[0]}.jsonl`, `${meta(codex[0], 'cli')}\n${asked}`);
+  await writeFileAt(`.codex/sessions/rollout-${codex[1]}.jsonl`, `${meta(codex[1], spawned)}\n${asked}`);
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  const screen = (await here.run([], { env })).stdout;
+  const number = / (\d+)$/m.exec(screen.split('\n').find((line) => line.startsWith('check ')) ?? '')?.[1] ?? '';
+  const { stdout } = await here.run([number], { env });
+  expect(stdout).toMatch(/\n {2}started \d{4}-\d\d-\d\d \d\d:\d\d, ended \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/);
+  expect(stdout).toContain(
+    '\n  2 subagents with 0 calls; 1 failed or was cut off: task of 9ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10 (rate limit: done)\n',
+  );
+  expect(stdout).toContain('\n  open first call 1: a check (call 1, npm test) failed and did not pass later\n');
+  expect(stdout).toContain(`\n  coxswain ${number} --call 1\n  coxswain view 9ea477a8 --call 1\n`);
+  expect(stdout).not.toContain('\n\n\n');
+  expect((await here.run([number, '--call', '1'], { env })).stdout).toContain('1 failed, 2 passed');
+  const all = jsonLines((await here.run(['--json'], { env })).stdout).at(-1)?.['sections'];
+  const items = (all as readonly { readonly items: readonly NumberedItem[] }[]).flatMap((one) => one.items);
+  const other = items.find(({ runId }) => runId === codex[0])?.number;
+  expect((await here.run([String(other)], { env })).stdout).toContain('\n  1 subagent with 0 calls\n');
+});
+
 test('a report on one project, and one for a program, leave the numbers of the last report and continue them', async () => {
   for (const id of ['shop-1', 'blog-1', 'shop-2'])
     await writeFileAt(`.claude/projects/-o/${id}.jsonl`, session(id, { cwd: `/gone/${id.slice(0, 4)}` }));

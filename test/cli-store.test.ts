@@ -33,7 +33,7 @@ test('recorded runs are listed and shown as analysed', async () => {
 
   const shown = await runCli(['show', 'alpha-1', '--store', 'x/runs.db'], { cwd });
   const patternsOf = (text: string): string =>
-    text.slice(text.indexOf('  ××××××××'), text.indexOf('not over at the end'));
+    text.slice(text.indexOf('  ××××××××'), text.lastIndexOf('not over at the end'));
   expect(patternsOf(shown.stdout)).not.toBe('');
   expect(patternsOf(shown.stdout)).toBe(patternsOf(analysed.stdout));
 

@@ -20,6 +20,8 @@ export interface NumberedRun {
   readonly id: string;
   readonly path: string;
   readonly isStore: boolean;
+  /** Other files that have its subagents. */
+  readonly below?: readonly string[];
 }
 
 const OWNER = { env: process.env };
@@ -65,8 +67,10 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
   const runs = isJsonObject(value) && Array.isArray(value['runs']) ? value['runs'] : [];
   return runs.flatMap((run): readonly NumberedRun[] => {
     if (!isJsonObject(run)) return [];
-    const { id, isStore, path } = run;
-    return typeof id === 'string' && typeof path === 'string' ? [{ id, path, isStore: isStore === true }] : [];
+    const { below, id, isStore, path } = run;
+    if (typeof id !== 'string' || typeof path !== 'string') return [];
+    const files = Array.isArray(below) ? below.filter((other) => typeof other === 'string') : [];
+    return [{ id, path, isStore: isStore === true, ...(files.length === 0 ? {} : { below: files }) }];
   });
 }
 

@@ -3,12 +3,12 @@ import { callNumber, countOf, countText, durationText, rangeText, usdText } from
 import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';
-import type { RunOutcome, RunVerdict } from '../../core/facts/run-verdict.ts';
+import { hasFailed, type RunOutcome, type RunVerdict } from '../../core/facts/run-verdict.ts';
 import { isTemporary } from '../../core/facts/run-work.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/usage-fold.ts';
 import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
-import { costText, isLeast, tokenFacts } from '../../core/facts/usage-text.ts';
+import { costText, isLeast, sumOfCosts, tokenFacts } from '../../core/facts/usage-text.ts';
 import {
   heading,
   linesOf,
@@ -132,6 +132,46 @@ export function usageFacts(usage: RunUsage): readonly string[] {
 
 export function costFacts(usage: RunUsage): readonly string[] {
   return usage.costUsd === undefined ? [] : [costText(usage.costUsd, isLeast(usage))];
+}
+
+const MAX_FAMILY = 1_000;
+
+/** The runs that a run started, and those that they started. */
+export function familyOf(
+  run: RunFacts,
+  below: ReadonlyMap<string | undefined, readonly RunFacts[]>,
+): readonly RunFacts[] {
+  const family = [run];
+  for (const one of family) if (family.length < MAX_FAMILY) family.push(...(below.get(one.id) ?? []));
+  return family.slice(1);
+}
+
+/** Says that a session started more subagents than it has here: some may have no file. */
+export function onRecord({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): string {
+  return below.length < delegated ? ' on record' : '';
+}
+
+export function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
+  const { delegated = 0 } = run;
+  if (below.length === 0) return delegated === 0 ? [] : [`${countOf(delegated, 'subagent')} without a record`];
+  const calls = below.reduce((sum, { calls: count }) => sum + count, 0);
+  const cost = totalCost(below);
+  const failed = below.filter(({ verdict }) => hasFailed(verdict.verdict));
+  const [first] = failed;
+  const were = `${countText(failed.length)} failed or ${failed.length === 1 ? 'was' : 'were'} cut off`;
+  const names =
+    first === undefined
+      ? ''
+      : `; ${were}: ${namesOf(first).title} (${printableCut(first.verdict.evidence, NAME_CHARS)})`;
+  return [
+    `${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}${names}`,
+  ];
+}
+
+/** Empty if no run has a cost. */
+export function totalCost(runs: readonly RunFacts[]): string {
+  const { costUsd, isLeast: isPart } = sumOfCosts(runs);
+  return costUsd === undefined ? '' : costText(costUsd, isPart);
 }
 
 export function outcomeText({ outcome, reason, success, reward }: RunOutcome): string {

@@ -16,7 +16,7 @@ export interface Streak {
 export interface MomentSources {
   readonly facts: Pick<
     RunFacts,
-    'id' | 'calls' | 'ending' | 'verdict' | 'patternBasis' | 'patterns' | 'adviceTexts' | 'faultTexts'
+    'id' | 'calls' | 'checks' | 'ending' | 'verdict' | 'patternBasis' | 'patterns' | 'adviceTexts' | 'faultTexts'
   >;
   readonly streak: Streak;
   readonly gap: Streak;
@@ -118,10 +118,13 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunFacts['patternBasis
   };
 }
 
-function endMoment({ calls, ending, verdict }: MomentSources['facts']): FoundMoment | undefined {
+function endMoment({ calls, checks, ending, verdict }: MomentSources['facts']): FoundMoment | undefined {
   const last = { ...(calls > 0 ? { call: calls } : {}), score: 70 };
   const { evidence, verdict: name } = verdict;
   if (name === 'cut_off') return { ...last, type: 'end cut off', what: evidence };
+  const failedCheck = name === 'answered' ? checks.findLast(({ failed }) => failed) : undefined;
+  if (failedCheck !== undefined)
+    return { ...last, call: failedCheck.number, type: 'check failed', what: evidence.replace(/^it [^;]*; /, '') };
   if (name !== 'failed' || ending === undefined || ending.success !== undefined) return undefined;
   return { ...last, type: `end ${ending.reason ?? ending.outcome}`, what: evidence };
 }

@@ -233,6 +233,7 @@ export class RunFactsFold {
           id: this.id,
           adviceTexts,
           calls,
+          checks,
           ...present({ ending }),
           faultTexts,
           patternBasis: found.basis,

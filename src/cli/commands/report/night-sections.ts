@@ -16,9 +16,9 @@ import {
 } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
+import { familyOf } from '../../runs/run-blocks.ts';
 
 const TITLE_CHARS = 76;
-const MAX_FAMILY = 1_000;
 
 export interface NightItem {
   /** The number that `coxswain N` opens, from 1. */
@@ -242,12 +242,6 @@ function whyOf(run: RunFacts, section: SectionName): string {
     .replace(/^stopped by you,? ?/, '')
     .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')
     .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later(.*)$/, '$2 failed in call $1$3');
-}
-
-function familyOf(run: RunFacts, below: ReadonlyMap<string | undefined, readonly RunFacts[]>): readonly RunFacts[] {
-  const family = [run];
-  for (const one of family) if (family.length < MAX_FAMILY) family.push(...(below.get(one.id) ?? []));
-  return family.slice(1);
 }
 
 /** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */

@@ -314,7 +314,15 @@ async function writeReportTo(
   // The numbers that are still on the screen stay.
   if (options.to !== undefined || options.hasFailuresOnly === true) return isWritten;
   const items = report.sections.flatMap((section) => section.items);
-  const numbered = new Map(items.map(({ number, run }) => [number, { id: run.id, ...placeOf(run) }] as const));
+  const numbered = new Map(
+    items.map(({ below, number, run }) => {
+      const place = placeOf(run);
+      const files = new Set(
+        below.map(placeOf).flatMap(({ isStore, path }) => (isStore || path === place.path ? [] : path)),
+      );
+      return [number, { id: run.id, ...place, ...(files.size === 0 ? {} : { below: [...files] }) }] as const;
+    }),
+  );
   // So they do after a report without runs.
   if (numbered.size > 0) keepNumberedRuns(numbered, report.numbers);
   return isWritten;

@@ -1,7 +1,7 @@
 import { branchText, commitsText } from '../../../core/facts/run-work.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
-import { costText, sumOfCosts, tokenFacts } from '../../../core/facts/usage-text.ts';
+import { costText, tokenFacts } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
   listBlock,
@@ -13,7 +13,15 @@ import {
   type Text,
   type TextStyle,
 } from '../../document/document.ts';
-import { changedFiles, costFacts, countFacts, runMark } from '../../runs/run-blocks.ts';
+import {
+  belowFacts,
+  changedFiles,
+  costFacts,
+  countFacts,
+  onRecord,
+  runMark,
+  totalCost,
+} from '../../runs/run-blocks.ts';
 import { printable, printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { lessonsSentence } from './lessons-document.ts';
@@ -333,7 +341,10 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',
       },
-      [[...runFacts(run), ...belowFacts(run, below)].join(', '), styled('dim', `  ${printableCut(id, ID_CHARS)}`)],
+      [
+        [...runFacts(run), ...belowFacts(run, below).map((fact) => `and ${fact}`)].join(', '),
+        styled('dim', `  ${printableCut(id, ID_CHARS)}`),
+      ],
       ...factLine(workFacts(run), ', '),
       ...factLine(belowWork(run, below), ', '),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
@@ -359,21 +370,6 @@ function runFacts(run: RunFacts): readonly string[] {
   ];
 }
 
-/** Says that a session started more subagents than it has here: some may have no file. */
-function onRecord({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): string {
-  return below.length < delegated ? ' on record' : '';
-}
-
-function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
-  const { delegated = 0 } = run;
-  if (below.length === 0) return delegated === 0 ? [] : [`and ${countOf(delegated, 'subagent')} without a record`];
-  const calls = below.reduce((sum, { calls: count }) => sum + count, 0);
-  const cost = totalCost(below);
-  return [
-    `and ${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}`,
-  ];
-}
-
 /** What the subagents did, which the figures and the ending of their session leave out. */
 function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
   const files = new Set(below.flatMap(changedFiles)).size;
@@ -393,12 +389,6 @@ function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[]
 function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts[]): string {
   const isChecked = below.some(({ checks }) => checks.length > 0);
   return isChecked ? evidence.replace('no check that', 'no check of its own that') : evidence;
-}
-
-/** Empty if no run has a cost. */
-function totalCost(runs: readonly RunFacts[]): string {
-  const { costUsd, isLeast } = sumOfCosts(runs);
-  return costUsd === undefined ? '' : costText(costUsd, isLeast);
 }
 
 function workFacts(run: RunFacts): readonly string[] {

@@ -15,7 +15,7 @@ import { terminalText } from '../../document/write-document.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { printable, printableCut, printableJson, outputLine } from '../../../core/base/printable.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { shellWord, timeText } from '../../terminal/time-text.ts';
+import { localTimeText, shellWord, timeText } from '../../terminal/time-text.ts';
 import { lostAtEnd, lostAtEndText, Problems } from '../../runs/problems.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -23,11 +23,13 @@ import { readRuns } from '../../../formats/read-runs.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
-import { changedFiles, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
+import { belowFacts, changedFiles, familyOf, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { namedRun, type NumberedRun, runOfMachine, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
 import { markStanding, mayStand, standingNow } from '../../runs/run-standing.ts';
-import { runsOfSources } from '../../runs/runs-from.ts';
-import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
+import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
+import { allRuns } from '../../../core/store/run-page.ts';
+import type { StoreReader } from '../../../core/store/trajectory-store.ts';
+import { factsJson, patternJson, type Moment } from '../../../core/facts/run-facts.ts';
 import { CoxswainError } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -52,7 +54,9 @@ export interface ShowOptions {
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   if (options.store !== undefined) return showRecordedRun(idStart, options.store, options, terminal);
   const run = await runOfMachine(idStart, terminal);
-  return run.isStore ? showRecordedRun(run.id, run.path, options, terminal) : showTranscriptRun(run, options, terminal);
+  return run.isStore
+    ? showRecordedRun(run.id, run.path, options, terminal)
+    : showTranscriptRun(run, { ...options, idStart }, terminal);
 }
 
 async function showRecordedRun(
@@ -75,8 +79,17 @@ async function showRecordedRun(
     const standing = mayStand(fold) ? await standingNow() : undefined;
     if (standing !== undefined) markStanding(fold, standing);
     const report = fold.facts(systemClock.nowMs());
+    const open = {
+      show: `coxswain show ${shellWord(idStart)}${options.store === undefined ? '' : ` --store ${shellWord(shownStore(file))}`}`,
+      view: viewCommandOf(
+        { id: run.runId, path: shownStore(file) },
+        { call: firstCall(report)?.call, isSession: false },
+      ),
+    };
+    const below = await familyIn(store, report);
+    const more = [...headerLines(run, file), ...doneLines(report, { below, open, project: report.project })];
     const blocks = [
-      listBlock([titleItem(report, [...headerLines(run, file), ...doneLines(report, report.project)])]),
+      listBlock([titleItem(report, more)]),
       storyTable(fold.story()),
       ...patternBlocks(report),
       ...adviceBlocks(fold.view),
@@ -88,27 +101,49 @@ async function showRecordedRun(
   }
 }
 
-async function showTranscriptRun({ id, path }: NumberedRun, options: ShowOptions, terminal: Terminal): Promise<number> {
+async function familyIn(store: StoreReader, run: RunFacts): Promise<readonly RunFacts[]> {
+  const ids = new Set([run.id]);
+  const parents = new Map<string, string | undefined>();
+  for await (const { parentRunId, runId } of allRuns(store)) parents.set(runId, parentRunId);
+  // A set visits what is added while it is read.
+  for (const id of ids) for (const [child, parent] of parents) if (parent === id) ids.add(child);
+  const isLeftOut = (id: string): boolean => id === run.id || !ids.has(id);
+  return Array.fromAsync(runsOfStore(store, { sinceMs: 0, isLeftOut }));
+}
+
+async function showTranscriptRun(
+  { below = [], id, path }: NumberedRun,
+  { idStart, ...options }: ShowOptions & { readonly idStart: string },
+  terminal: Terminal,
+): Promise<number> {
   if (options.call !== undefined) return showCall(id, recordsOfSession(path, id), options, terminal);
   const isSession = (await sessionNamed(id).catch(() => undefined))?.path === path;
-  const view = viewCommandOf({ id, path }, { call: undefined, isSession });
   const problems = new Problems(terminal);
   const { hints = false, json = false, recompute = false } = options;
   const standing = await standingNow();
   const query = { problems, hints, recompute, reportsDamage: true, ...present({ standing }) };
-  for await (const run of runsOfSources(findSources([path]), query)) {
-    // A report on several files adds a number to an id that occurs twice.
-    if (run.id !== id && run.id !== withoutNumber(id)) continue;
-    if (json) await terminal.write(outputLine(factsJson(run)));
-    else {
-      const more = [...doneLines(run, projectAt(await sessionFolder(path))), styled('code', view)];
-      await terminal.write(
-        terminalText({ blocks: [listBlock([titleItem(run, more)]), ...patternBlocks(run)] }, terminal),
-      );
-    }
-    return problems.any ? 1 : 0;
+  const runs: RunFacts[] = [];
+  for await (const found of runsOfSources(findSources([path, ...below]), query)) runs.push(found);
+  // A report on several files adds a number to an id that occurs twice.
+  const run = runs.find((one) => one.id === id || one.id === withoutNumber(id));
+  if (run === undefined)
+    throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
+  if (json) await terminal.write(outputLine(factsJson(run)));
+  else {
+    const open = {
+      show: `coxswain ${/^\d{1,4}$/.test(idStart) ? '' : 'show '}${shellWord(idStart)}`,
+      view: viewCommandOf({ id, path }, { call: firstCall(run)?.call, isSession }),
+    };
+    const family = familyOf(
+      run,
+      Map.groupBy(runs, ({ parentId }) => parentId),
+    );
+    const more = doneLines(run, { below: family, open, ...present({ project: projectAt(await sessionFolder(path)) }) });
+    await terminal.write(
+      terminalText({ blocks: [listBlock([titleItem(run, more)]), ...patternBlocks(run)] }, terminal),
+    );
   }
-  throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
+  return problems.any ? 1 : 0;
 }
 
 async function showCall(
@@ -135,11 +170,39 @@ async function* recordsOfSession(path: string, id: string): AsyncGenerator<Traje
       yield withoutSecrets(item.record);
 }
 
-/** What the run left behind, its last words, and how its program goes on with it. */
-function doneLines(run: RunFacts, project: string | undefined): readonly Text[] {
+/** The call at which it went wrong, if one is known. */
+function firstCall({ moments }: RunFacts): Moment | undefined {
+  return moments.find(({ call, type }) => call !== undefined && type !== 'gap');
+}
+
+function timesText({ lastAtMs, startedAtMs, verdict }: RunFacts): readonly string[] {
+  if (startedAtMs === 0) return [];
+  const isOpen = /^(?:open|waiting|cut_off|unknown)$/.test(verdict.verdict);
+  return [`started ${localTimeText(startedAtMs)}, ${isOpen ? 'last record' : 'ended'} ${timeText(lastAtMs)}`];
+}
+
+interface DoneParts {
+  readonly project?: string | undefined;
+  readonly below: readonly RunFacts[];
+  /** The commands that show a run, and open it in the browser at its first call to open. */
+  readonly open: { readonly show: string; readonly view: string };
+}
+
+/** When it ran, what to open first, what it left behind, its last words, and how its program goes on with it. */
+function doneLines(run: RunFacts, { below, open, project }: DoneParts): readonly Text[] {
   const resume = RESUMES[run.format];
   const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
+  const first = firstCall(run);
   return [
+    ...timesText(run),
+    ...belowFacts(run, below),
+    ...(first?.call === undefined
+      ? []
+      : [
+          `open first call ${countText(first.call)}${first.what === run.verdict.evidence ? ', its last' : `: ${printableCut(first.what, 200)}`}`,
+          styled('code', `${open.show} --call ${first.call}`),
+        ]),
+    styled('code', open.view),
     ...refusedLines(run),
     ...faultLines(run),
     ...workLines(run, project),
@@ -212,10 +275,9 @@ function adviceBlocks({ advice, adviceLeftOut, heldAdvice }: RunView): readonly 
 }
 
 function headerLines(run: RunSummary, file: string): readonly string[] {
-  const { agentName, conversationId, startedAtMs, modelId, parentRunId, records, problem } = run;
+  const { agentName, conversationId, modelId, parentRunId, records, problem } = run;
   const facts = [
     `${countOf(records, 'record')} in ${shownStore(file)}`,
-    ...(startedAtMs > 0 ? [`started ${timeText(startedAtMs)}`] : []),
     ...(agentName === undefined ? [] : [`agent ${printableCut(agentName, 60)}`]),
     ...(conversationId === undefined ? [] : [`conversation ${printableCut(conversationId, 60)}`]),
     ...(modelId === undefined ? [] : [`model ${printableCut(modelId, 60)}`]),
