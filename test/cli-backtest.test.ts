@@ -149,7 +149,6 @@ test('labels: bad ones are refused with the line, unknown ids are told, good one
 test('wrong usage is exit code 2, what cannot be read is 1', async () => {
   expect(await run(SAMPLE, '--sweep', 'zebra=1..2')).toMatchObject({ code: 2 });
   expect(await run(SAMPLE, '--min-recall', '2')).toMatchObject({ code: 2 });
-  expect(await run(SAMPLE, '--signal', 'x')).toMatchObject({ code: 2 });
   expect(await run(SAMPLE, '--workers', '0')).toMatchObject({ code: 2 });
   expect(await run('nowhere')).toMatchObject({ code: 1 });
   await writeFile(join(folder, 'bad.json'), '{"guidance":{"doomLop":true}}');

@@ -9,6 +9,8 @@ test.each([
   [['config', 'suggest', 'runs'], 'config suggest was removed; coxswain backtest PATH marks'],
   [['analyze', 'run.jsonl', '--parquet', 'rows.parquet'], 'analyze --parquet was removed; use --csv'],
   [['analyze', 'run.jsonl', '--format', 'intercode'], '--format intercode was removed; convert the file'],
+  [['backtest', 'run.jsonl', '--details'], 'backtest --details was removed; use --json'],
+  [['backtest', 'run.jsonl', '--signal', 'x'], 'backtest --signal was removed; use --sweep'],
   [['backtest', 'run.jsonl', '--html=page.html'], 'backtest --html was removed; use the table or --json'],
   [['view', 'runs.db', '--report', 'r.json'], 'view --report was removed; coxswain backtest prints the report'],
   [['export', '--format', 'inspect-json'], '--format inspect-json was removed; use --format atif or otlp'],

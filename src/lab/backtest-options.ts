@@ -14,8 +14,6 @@ export interface BacktestOptions {
   readonly against?: string | undefined;
   /** Tries several values of one numeric field of the configuration. */
   readonly sweep?: Sweep | undefined;
-  /** The signal that the sweep reports: a provider, a kind of pattern, or `advice`. Default: the one that changes most. */
-  readonly signal?: string | undefined;
   /** The expected results of runs. They replace the recorded outcomes. */
   readonly labels?: readonly Label[] | undefined;
   readonly split?: Split | undefined;

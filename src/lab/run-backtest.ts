@@ -79,7 +79,6 @@ export async function runBacktest(paths: readonly string[], options: BacktestOpt
     gates: options.gates ?? {},
     compares: options.against !== undefined,
     stopEarly: options.stopEarly === true,
-    signal: options.signal,
   });
   const unknownLabels = truth.unknownIds();
   if (labels !== undefined && unknownLabels.length === new Set(labels.map(({ id }) => id)).size) {
@@ -179,7 +178,7 @@ function mustBeUsable(
   );
 }
 
-interface ReportSetup extends Pick<BacktestOptions, 'split' | 'signal'> {
+interface ReportSetup extends Pick<BacktestOptions, 'split'> {
   readonly paths: readonly string[];
   readonly configurations: readonly Configuration[];
   readonly truth: TruthSource;
@@ -211,7 +210,7 @@ function buildReport(joined: JoinedRuns, setup: ReportSetup): BacktestReport {
         joined.keys,
       )
     : undefined;
-  const sweep = sweepReport(configurations, parts[0], setup.signal);
+  const sweep = sweepReport(configurations, parts[0]);
   return {
     version: BACKTEST_REPORT_VERSION,
     paths: setup.paths,

@@ -54,20 +54,14 @@ function valuesOf(label: string): readonly number[] {
   );
 }
 
-/**
- * Returns the points of a sweep in its first part, or undefined without a sweep.
- *
- * @param signalName the name of a provider or of a kind of pattern, or `advice`
- * @throws CoxswainError "invalid-argument" if no signal of that name fired
- */
+/** Returns the points of a sweep in its first part for the signal that changes most, or undefined without a sweep. */
 export function sweepReport(
   configurations: readonly Configuration[],
   part: PartReport | undefined,
-  signalName: string | undefined,
 ): SweepReport | undefined {
   const field = configurations[0]?.swept?.path;
   if (field === undefined || part === undefined) return undefined;
-  const signal = signalName === undefined ? mostMoved(part) : signalNamed(part, signalName);
+  const signal = mostMoved(part);
   return {
     field,
     signal,
@@ -87,19 +81,6 @@ type SignalId = SweepReport['signal'];
 function allSignals(part: PartReport, index: number): readonly SignalReport[] {
   const figures = part.byConfiguration[index];
   return figures === undefined ? [] : [...figures.providers, ...figures.patterns, figures.advice];
-}
-
-function signalNamed(part: PartReport, signalName: string): SignalId {
-  for (const index of part.byConfiguration.keys()) {
-    const report = allSignals(part, index).find(({ name }) => name === signalName);
-    if (report !== undefined) return { by: report.by, name: report.name };
-  }
-  const names = new Set(
-    [...part.byConfiguration.keys()].flatMap((index) => allSignals(part, index).map(({ name }) => name)),
-  );
-  throw invalidArgument(
-    `--signal ${signalName}: nothing of that name fired; there are ${[...names].sort().join(', ')}`,
-  );
 }
 
 /** Returns the provider whose runs change most along the sweep, or else the kind of pattern, or else all advice. */

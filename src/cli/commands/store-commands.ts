@@ -174,7 +174,6 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
       '--config <file>': 'the configuration to try, or standard (default: standard)',
       '--compare <files...>': 'compare two configurations, each a file or standard; paths follow',
       '--sweep <field=values>': 'try a number at several values: field=2..6, field=0..1/0.25 or field=2,4,8',
-      '--signal <name>': 'the signal of the sweep: a provider, a kind of pattern, or advice',
       '--labels <file>': 'judge runs by these labels instead of their outcomes: a CSV of id,target,split,note',
       '--split <name=share>': 'measure two parts that share no task, such as dev=0.7; the rest is test',
       '--max-false-rate <share>': 'gate: fail if a larger share of successful runs gets advice',
@@ -188,7 +187,6 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
       '--verify': 'replay runs of stores under their own configuration and compare every derived record',
       '--lessons':
         'judge what keeps failing: each session by the sessions before it; each of several paths is a project',
-      '--details': 'also print each provider by pattern and decision point',
       '--json': 'print the report as one line of JSON',
     },
     examples: [

@@ -29,7 +29,6 @@ export interface BacktestCommandOptions {
   readonly config?: string;
   readonly compare?: readonly string[];
   readonly sweep?: string;
-  readonly signal?: string;
   readonly labels?: string;
   readonly split?: string;
   readonly maxFalseRate?: string;
@@ -41,7 +40,6 @@ export interface BacktestCommandOptions {
   readonly stopEarly?: boolean;
   readonly verify?: boolean;
   readonly lessons?: boolean;
-  readonly details?: boolean;
   readonly json?: boolean;
 }
 
@@ -62,13 +60,9 @@ export async function backtestCommand(
     await backtestLessons(paths, { problems: lessonProblems, json: options.json === true, terminal });
     return lessonProblems.any ? 1 : 0;
   }
-  if (options.signal !== undefined && options.sweep === undefined) {
-    throw invalidArgument('--signal needs --sweep');
-  }
   const { report, problems, unknownLabels } = await backtest(paths, {
     ...configurations,
     sweep: options.sweep === undefined ? undefined : parseSweep(options.sweep),
-    signal: options.signal,
     labels: options.labels === undefined ? undefined : await readLabels(options.labels),
     split: options.split === undefined ? undefined : parseSplit(options.split),
     gates: {
@@ -91,10 +85,7 @@ export async function backtestCommand(
       `coxswain: ${printable(options.labels ?? '')}: ${countOf(unknownCount, 'label matches', 'labels match')} no run and no call of one: ${names.join(', ')}${ellipsis}`,
     );
   }
-  const text =
-    options.json === true
-      ? jsonLine(report)
-      : terminalText(backtestDocument(report, options.details === true), terminal);
+  const text = options.json === true ? jsonLine(report) : terminalText(backtestDocument(report), terminal);
   await terminal.write(text);
   const failedGates = report.gates.filter(({ passed }) => !passed);
   for (const { reason } of failedGates) terminal.complain(`coxswain: ${reason}`);

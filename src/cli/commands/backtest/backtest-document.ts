@@ -23,7 +23,7 @@ const PLOT_COLUMNS = 51;
 const PLOT_ROWS = 11;
 const MARKS = '123456789abcdefghijklmnopqrstuvw';
 
-export function backtestDocument(report: BacktestReport, withDetails: boolean): Document {
+export function backtestDocument(report: BacktestReport): Document {
   const { comparison, configurations, gates, input, notes, parts, sweep, truth } = report;
   const [positive, negative] = truth === 'labels' ? ['stuck', 'ok'] : ['failed', 'succeeded'];
   const judged = [
@@ -38,7 +38,7 @@ export function backtestDocument(report: BacktestReport, withDetails: boolean): 
     ],
     blocks: [
       linesOf(configurations.map(({ name, hash }) => `configuration ${printableCut(name, 100)} (${hash})`)),
-      ...(sweep === undefined ? parts.flatMap((part) => partBlocks(part, report, withDetails)) : []),
+      ...(sweep === undefined ? parts.flatMap((part) => partBlocks(part, report)) : []),
       ...(comparison === undefined ? [] : comparisonBlocks(comparison, report)),
       ...(sweep === undefined ? [] : sweepBlocks(sweep)),
       ...sectionOf(
@@ -54,11 +54,7 @@ export function backtestDocument(report: BacktestReport, withDetails: boolean): 
   };
 }
 
-function partBlocks(
-  part: PartReport,
-  { configurations, parts }: BacktestReport,
-  withDetails: boolean,
-): readonly Block[] {
+function partBlocks(part: PartReport, { configurations, parts }: BacktestReport): readonly Block[] {
   const { name, negative, positive, runs, tasks } = part;
   const counts = `${countOf(runs, 'run')} of ${countOf(tasks, 'task')}, ${countText(positive)} positive, ${countText(negative)} negative`;
   return part.byConfiguration.flatMap((figures, index) => {
@@ -66,7 +62,7 @@ function partBlocks(
       ...(parts.length === 1 ? [] : [`part ${name}: ${counts}`]),
       ...(configurations.length === 1 ? [] : [`under ${printableCut(configurations[index]?.name ?? '', 100)}`]),
     ].join(', ');
-    const rows = [figures.advice, ...figures.providers, ...(withDetails ? figures.details : []), ...figures.patterns];
+    const rows = [figures.advice, ...figures.providers, ...figures.patterns];
     return [
       ...(title === '' ? [] : [heading(title)]),
       ...groupBlocks(part, index),
@@ -157,12 +153,10 @@ function groupBlocks({ groups, negative, positive }: PartReport, configuration: 
   ];
 }
 
-function nameOf({ by, name, pattern, point }: Pick<SignalReport, 'by' | 'name' | 'pattern' | 'point'>): string {
-  const shownName = printableCut(name, NAME_CHARS);
+function nameOf({ by, name }: Pick<SignalReport, 'by' | 'name'>): string {
   if (by === 'advice') return 'any advice';
-  if (by === 'pattern') return `pattern ${shownName}`;
-  if (by === 'provider') return shownName;
-  return `  ${shownName}: ${printableCut(pattern ?? 'no pattern', NAME_CHARS)} at ${point ?? ''}`;
+  const shownName = printableCut(name, NAME_CHARS);
+  return by === 'pattern' ? `pattern ${shownName}` : shownName;
 }
 
 function sharedFolderChars([first = '', ...others]: readonly string[]): number {
