@@ -222,8 +222,26 @@ test('a screen of more than a day names the age of each session, at any width', 
   expect(text).toMatch(/^cut off .* 3d +1$/m);
 });
 
-test('of a name with several folders the last one is shown', () => {
+test('of a line the title is cut before the reason, which stays whole as far as it fits', () => {
+  const evidence = [
+    'cut off while "npm run build" was running; no record for 7.0 hours',
+    'rate limit: You have hit your limit',
+    'cut off, after "gh pr view 6 --json url"; no record for 9.0 hours',
+  ];
+  const report = new NightReport(() => '');
+  for (const [index, text] of evidence.entries())
+    report.add({ ...factsOf(4), id: `run-${index}`, verdict: { verdict: 'cut_off', evidence: text } });
+  const text = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
+  expect(text).toMatch(/shop +\/review t\S*…: while "npm run build" was running; /);
+  expect(text).toMatch(/shop +\/review t\S*…: rate limit: You have hit your limit /);
+  expect(text).toMatch(/shop +\/review t\S*…: after "gh pr view 6 --json url"/);
+});
+
+test('of a name with several folders the last one is shown, with what tells it from others', () => {
   expect(shortProject('api', 14)).toBe('api');
-  expect(shortProject('Users/jan/prg/cluster/cc-backend', 14)).toBe('…/cc-backend');
+  expect(shortProject('devenv/git-sync', 14)).toBe('…venv/git-sync');
+  expect(shortProject('Users/jan/prg/cluster/cc-backend', 14)).toBe('Us…/cc-backend');
+  expect(shortProject('home/jan/prg/cc-backend', 14)).toBe('ho…/cc-backend');
+  expect(shortProject('a/site-of-a-conference', 14)).toBe('site-of-a-con…');
   expect(shortProject('ubuntu/charming-analysis', 14)).toBe('charming-anal…');
 });

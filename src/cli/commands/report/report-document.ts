@@ -44,6 +44,8 @@ const SCREEN_LINES = 23;
 const VERB_CHARS = 8;
 const PROJECT_CHARS = 14;
 const LEAST_LINES = 2;
+/** What is left of a title beside a long reason. */
+const TITLE_CHARS = 10;
 
 const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   waiting: 'warn',
@@ -146,11 +148,14 @@ function shortTime({ lastAtMs }: RunFacts, { isPast, untilMs }: Pick<ScreenForm,
   return ageDays < 1 ? localTimeText(lastAtMs).slice(-5) : `${countText(ageDays)}d`;
 }
 
-/** The last part of a long name tells most. */
+/** The last part of a long name tells most. The first one tells it from another folder of that name. */
 export function shortProject(name: string, chars: number): string {
-  const last = name.slice(name.lastIndexOf('/') + 1);
-  if (name.length <= chars || last === name) return printableCut(name, chars);
-  return printableCut(last.length + 2 <= chars ? `…/${last}` : last, chars);
+  const [first = '', ...more] = name.split('/');
+  const last = more.at(-1);
+  if (name.length <= chars || last === undefined) return printableCut(name, chars);
+  const room = chars - last.length - 2;
+  if (room < 0) return printableCut(last, chars);
+  return more.length === 1 ? `…${first.slice(first.length - room)}/${last}` : `${first.slice(0, room)}…/${last}`;
 }
 
 function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: ScreenForm): Text {
@@ -163,8 +168,8 @@ function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: Sc
   const start = `${verb.padEnd(VERB_CHARS)} ${shortProject(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
   const room = width - 2 - start.length - numberText.length;
   const whyText = printable(why);
-  // The task has at least half of the line.
-  const titleRoom = whyText === '' ? room : Math.max(Math.ceil(room / 2), room - whyText.length - 2);
+  // The reason tells more than the end of the title.
+  const titleRoom = whyText === '' ? room : Math.max(TITLE_CHARS, room - whyText.length - 2);
   const titleText = printableCut(title, titleRoom);
   const reason = whyText === '' ? '' : printableCut(`: ${whyText}`, room - titleText.length);
   const text = `${titleText}${reason}`;
