@@ -4,6 +4,7 @@ import { markStanding } from '../src/cli/runs/run-standing.ts';
 import { sectionsOf } from '../src/cli/commands/report/night-sections.ts';
 import { defaultDetectors } from '../src/core/detect/detectors/default-detectors.ts';
 import { RunFactsFold } from '../src/core/facts/run-facts-fold.ts';
+import type { StoredContent } from '../src/core/records/agent-message.ts';
 import { PERMISSION_REQUESTED } from '../src/core/records/words.ts';
 import type { TrajectoryPayload } from '../src/core/records/trajectory-record.ts';
 import { listedRow } from '../src/viewer/server/run-list.ts';
@@ -124,4 +125,22 @@ test('a question before an answer without words is not the last word of the sess
     'it answered, but its words are not on record; no check that coxswain recognises',
     undefined,
   ]);
+});
+
+test('words after a call that the service of the model made are the answer', () => {
+  const fold = new RunFactsFold(ID, { detectors: defaultDetectors() });
+  const content: StoredContent = [
+    { type: 'tool_call', id: 'a', name: 'web_search', args: {} },
+    { type: 'text', text: 'It is 20 %.' },
+  ];
+  const answer: TrajectoryPayload = {
+    kind: 'message_appended',
+    message: { role: 'assistant', content, stop_reason: 'end_turn' },
+  };
+  const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: ID, depth: 0 } };
+  for (const record of scriptRun(ID, [start, answer, called('ls', 'a'), answered('1 hit', false, 'a'), ended], {
+    startMs: START_MS,
+  }))
+    fold.fold(record);
+  expect(fold.facts(START_MS).verdict.evidence).toBe('it answered; no check that coxswain recognises');
 });

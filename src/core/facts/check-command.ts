@@ -20,6 +20,8 @@ export interface CheckCommand {
   readonly folder?: string;
   /** True for a formatter that writes the files: it is no check, but makes up for a failed one. */
   readonly writes?: true;
+  /** The program that does this and no more. Absent for a target of the project, which may run any. */
+  readonly program?: string;
   /** The build tags that it names, without which it reads other files. Absent if none. */
   readonly tags?: string;
   /** The checks joined by `&&` of which one failed, if it is not known which. */
@@ -67,6 +69,8 @@ const RUNNERS: readonly (readonly [isMulti: boolean, RegExp])[] = [
   [false, /^(?:nx|turbo|lerna|moon|bundle|melos|wireit|invoke|inv|zig|dune|stack|cabal|lein|meson|earthly)$/],
   [true, /^(?:make|gmake|just|task|rake|gradlew?|mvnw?|nox|tox|bazel(?:isk)?|sbt|ninja|ant|run-[sp]|npm-run-all)$/],
 ];
+/** Runners whose targets are their own commands, not those of a project. */
+const TOOLCHAIN = /^(?:cargo|go|dotnet|swift|flutter|dart|zig)$/;
 /** Words before a target. */
 const RUN_WORD = /^(?:run|run-script|run-many|r|exec|x|tasks?|tool)$/;
 const VALUE_OPTION =
@@ -100,6 +104,8 @@ const FORMATTER = /^(?:prettier|black|gofmt|isort|(?:cargo|deno|terraform) fmt|(
 /** Options with which a formatter writes nothing. */
 const ONLY_CHECKS =
   /^(?:--check(?:-only)?|--diff|--verify-no-changes|--check-formatted|--set-exit-if-changed|--list-different|-[cdl])$/;
+/** Checkers that run what the project's configuration names. */
+const RUNS_OTHERS = /^(?:tox|nox|ctest|pre-commit run|cmake --build)$/;
 /** Words after a check that print what it is, or set it up. */
 const CHECKS_NOTHING =
   /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;
@@ -231,7 +237,9 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
     const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];
     if (purpose === undefined) continue;
     const rest = words.slice(length);
-    return CHECKS_NOTHING.test([program, ...words.slice(1)].join(' ')) ? undefined : { key, purpose, ...partOf(rest) };
+    if (CHECKS_NOTHING.test([program, ...words.slice(1)].join(' '))) return undefined;
+    const own = RUNS_OTHERS.test(key) ? {} : { program: key.replace(/^python\S* -m /, '') };
+    return { key, purpose, ...own, ...partOf(rest) };
   }
   if (program === 'node' && words[1] === '--run') {
     const purpose = purposeOfName(words[2] ?? '');
@@ -253,7 +261,8 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
     const purpose = purposeOfName(word === 't' && program === 'npm' ? 'test' : word);
     if (purpose !== undefined) {
       const key = [program, ...words.slice(1, index + 1)].join(' ');
-      return { key, purpose, ...partOf([...words.slice(1, index), ...words.slice(index + 1)]) };
+      const own = TOOLCHAIN.test(program) ? { program: `${program} ${word}` } : {};
+      return { key, purpose, ...own, ...partOf([...words.slice(1, index), ...words.slice(index + 1)]) };
     }
     if (!isMulti && !RUN_WORD.test(word) && !VALUE_OPTION.test(words[index - 1] ?? '')) return undefined;
   }

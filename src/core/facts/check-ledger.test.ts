@@ -43,6 +43,28 @@ test('a check of a part does not make up for a failed check of the whole project
   expect(failedAfter(['mise run lint', '2 issues'], ['mise run ci'])).toEqual([]);
 });
 
+test('a failed check of the whole project is made up for by none of its parts, also not by one that failed first', () => {
+  const whole = ['cargo test', '4 failed'] as const;
+  const part = ['cargo test config::tests', '2 failed'] as const;
+  expect(failedAfter(whole, part)).toEqual(['cargo test', 'cargo test config::tests']);
+  expect(failedAfter(whole, part, ['cargo test config::tests'])).toEqual(['cargo test']);
+  expect(failedAfter(whole, part, ['cargo test'])).toEqual([]);
+  expect(failedAfter(whole, part, whole)).toEqual(['cargo test']);
+  const ofFile = ['npx eslint src/ -f json -o /tmp/out.json', '2 errors'] as const;
+  expect(failedAfter(ofFile, ['npx eslint src/ -f json', '2 errors'])).toEqual(['npx eslint src/ -f json']);
+});
+
+test('another program of the same purpose makes up for a failed one only if it does what that one does', () => {
+  expect(failedAfter(['cargo fmt --check', 'Diff in src/a.rs'], ['cargo clippy'])).toEqual(['cargo fmt --check']);
+  expect(failedAfter(['npx eslint .', '2 errors'], ['npx prettier --check .'])).toEqual(['npx eslint .']);
+  expect(failedAfter(['npx tsc --noEmit', 'error TS2304'], ['mypy .'])).toEqual(['npx tsc --noEmit']);
+  expect(failedAfter(['npx vitest run', '1 failed'], ['go test ./...'])).toEqual(['npx vitest run']);
+  expect(failedAfter(['npx tsc --noEmit', 'error TS2304'], ['npx vue-tsc'])).toEqual([]);
+  expect(failedAfter(['npx eslint .', '2 errors'], ['npm run lint'])).toEqual([]);
+  expect(failedAfter(['npm run lint', '2 errors'], ['npx eslint .'])).toEqual([]);
+  expect(failedAfter(['gofmt -l .', 'a.go'], ['golangci-lint run'])).toEqual([]);
+});
+
 test('a check of other files does not make up for a failed one, and the same files do, however they are written', () => {
   const failed = ['npx vitest run a.test.ts', '1 failed'] as const;
   const other = ['npx vitest run b.test.ts', '1 failed'] as const;

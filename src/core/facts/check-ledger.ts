@@ -277,7 +277,7 @@ export class CheckLedger {
     const standsBeside =
       before !== undefined &&
       !check.isWide &&
-      ((isMore(before.check, check) && !failed && !before.isWrong) ||
+      ((isMore(before.check, check) && (!failed || before.failed) && !before.isWrong) ||
         (before.failed && namesOthers(check.command, before.command)));
     // Of the parts that passed after the whole project, the last one stands for all.
     const part = before?.failed === true ? check.command : '';
@@ -287,16 +287,20 @@ export class CheckLedger {
     const scripts = [...result.slice(0, 20_000).matchAll(SCRIPTS)].map(([, script]) => script);
     const runs = scripts[0] ?? before?.runs;
     this.#checks.set(key, { ...last, check, isWrong, runs });
-    if (failed) return;
     for (const [otherKey, other] of this.#checks.entries()) {
-      const isPart = otherKey !== key && isMore(check, other.check) && otherKey.startsWith(`${ownKey}\n`);
+      const isPart =
+        otherKey !== key &&
+        (!failed || other.failed) &&
+        isMore(check, other.check) &&
+        otherKey.startsWith(`${ownKey}\n`);
       const isReplaced =
+        !failed &&
         other.isWrong &&
         other.check.purpose === check.purpose &&
         other.check.folder === check.folder &&
         otherKey !== key;
       const ranToo = other.runs === check.command || scripts.includes(other.runs);
-      const isMadeUpFor = other.failed && (ranToo || covers(check, other.check));
+      const isMadeUpFor = !failed && other.failed && (ranToo || covers(check, other.check));
       if (isReplaced || isPart || isMadeUpFor) this.#checks.delete(otherKey);
     }
   }
@@ -391,7 +395,9 @@ function namesOthers(command: string, before: string): boolean {
 function targetsOf(command: string): readonly string[] {
   return command
     .split(/\s+/)
-    .filter((word) => /^[\w@./-]+$/.test(word) && (/[/.]/.test(word) || FOLDER.test(word)) && !word.startsWith('-'))
+    .filter(
+      (word) => /^[\w@./-]+$/.test(word) && (/[/.]/.test(word) || FOLDER.test(word)) && !/^(?:-|\/tmp\/)/.test(word),
+    )
     .map((word) => word.replace(/^\.\//, '').replace(/\/(?:\.\.\.)?$/, ''));
 }
 
@@ -419,7 +425,7 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
   const { command, isWide, key, names, purpose } = other;
   if (check.folder !== other.folder) return false;
   if (other.tags !== undefined && other.tags !== check.tags && check.key.startsWith('go ')) return false;
-  const isSame = purpose === check.purpose;
+  const isSame = purpose === check.purpose && isOfProgram(check, other);
   if (check.isWide) {
     // Tests of a compiled language compile it first.
     const compiles = check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)/.test(key);
@@ -430,6 +436,24 @@ function covers(check: CheckCommand, other: CheckCommand): boolean {
   if (names === undefined || names === '') return false;
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
 }
+
+/** False if another program read other things: `cargo fmt --check` says nothing of `cargo clippy`. A target of the project may run any. */
+function isOfProgram({ program: own }: CheckCommand, { program: other }: CheckCommand): boolean {
+  if (own === undefined || other === undefined || own === other) return true;
+  return ONE_FOR_OTHER.some(([one, others]) => one.test(own) && others.test(other));
+}
+
+/** Programs that do what others do too. */
+const ONE_FOR_OTHER: readonly (readonly [one: RegExp, others: RegExp])[] = [
+  [/^(?:vue-tsc|tsc|tsgo)$/, /^(?:vue-tsc|tsc|tsgo)$/],
+  [/^(?:based)?pyright$/, /^(?:based)?pyright$/],
+  [/^ruff(?: check)?$/, /^ruff(?: check)?$/],
+  [/^biome (?:check|ci)$/, /^biome /],
+  [/^prettier/, /^prettier/],
+  [/^golangci-lint$/, /^(?:gofmt -l|go vet|staticcheck|gosec)$/],
+  [/^(?:pytest|py\.test)$/, /^(?:py\.?test|unittest)$/],
+  [/^flutter (?:test|analyze)$/, /^dart (?:test|analyze)$/],
+];
 
 function hasFailed({ errorLine, failed }: RunCall): boolean {
   return failed || errorLine !== undefined;

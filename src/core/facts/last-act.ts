@@ -38,6 +38,8 @@ export class LastActFold {
   #isPlan = false;
   #lastCall: RunCall | undefined;
   readonly #running = new Map<string, RunCall>();
+  /** The calls of the answer that the model's service made itself, such as a search: their results are before its words. */
+  #served: ReadonlySet<string> = new Set();
 
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     switch (payload.kind) {
@@ -68,21 +70,28 @@ export class LastActFold {
         // The note of an interruption follows the plan.
         if (message.role === 'user') return;
         this.#isPlan = false;
+        const { content, stop_reason: reason } = message;
+        const parts = typeof content === 'string' ? [] : content;
+        const calls = parts.filter((part) => part.type === 'tool_call');
+        const after =
+          calls.length === 0 ? content : parts.slice(parts.findLastIndex(({ type }) => type === 'tool_call') + 1);
         this.#isAnswer =
           message.error_message === undefined &&
-          !NO_ANSWER.test(message.stop_reason ?? '') &&
-          textOfContent(message.content).trim() !== '' &&
-          (typeof message.content === 'string' || message.content.every(({ type }) => type !== 'tool_call'));
+          !NO_ANSWER.test(reason ?? '') &&
+          textOfContent(after).trim() !== '' &&
+          (calls.length === 0 || reason === 'end_turn');
+        this.#served = new Set(this.#isAnswer ? calls.map(({ id }) => id) : []);
         return;
       }
       case 'tool_started':
+        if (this.#served.has(payload.tool_call_id)) return;
         this.#isIdle = false;
         this.#isAnswer = ANSWER.test(payload.tool_name);
         this.#isPlan = false;
         this.#begin(call);
         return;
       case 'tool_ended':
-        if (call !== undefined) this.#end(call);
+        if (call !== undefined && !this.#served.has(call.id)) this.#end(call);
         return;
       default:
     }

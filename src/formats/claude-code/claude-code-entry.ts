@@ -6,7 +6,10 @@ import {
   membersOf,
   present,
 } from '../../core/base/json.ts';
-import { sourceResult } from '../parts/source-content.ts';
+import { answerCost } from '../../core/records/answer-cost.ts';
+import type { StoredUsage } from '../../core/records/agent-message.ts';
+import { MODEL_PRICES } from '../../core/records/model-prices.ts';
+import { sourceResult, sourceUsage } from '../parts/source-content.ts';
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
@@ -143,4 +146,26 @@ export function subagentFile(sessionFile: string, agentId: string): string {
 /** Returns true for an answer of another session: a fork begins with them. */
 export function isCopiedAnswer({ requestSessionId: originalId, sessionId, type }: JsonMembers): boolean {
   return type === 'assistant' && typeof originalId === 'string' && originalId !== sessionId;
+}
+
+/** The usage of an answer, with that of the model that it asked for advice: Claude Code counts this one apart. */
+export function usageOf({ model, usage }: JsonMembers): StoredUsage | undefined {
+  const own = sourceUsage(usage);
+  const iterations = membersOf(usage)['iterations'];
+  const asked = (Array.isArray(iterations) ? iterations.map(membersOf) : []).filter(
+    ({ type }) => type === 'advisor_message',
+  );
+  if (own === undefined || asked.length === 0) return own;
+  const total: Record<string, number> = {};
+  for (const [counts = {}, name] of [
+    [own, model] as const,
+    ...asked.map((one) => [sourceUsage(one), one['model']] as const),
+  ]) {
+    const costUsd = answerCost(counts, textOrUndefined(name), MODEL_PRICES);
+    // Without a price of each model, the cost is unknown.
+    if (costUsd === undefined) return own;
+    for (const [field, count] of Object.entries(counts)) total[field] = (total[field] ?? 0) + count;
+    total['cost_usd'] = (total['cost_usd'] ?? 0) + costUsd;
+  }
+  return total;
 }

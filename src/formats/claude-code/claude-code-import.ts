@@ -5,7 +5,7 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
-import { sourceStem, sourceCall, sourceBlock, sourceTimeMs, sourceUsage } from '../parts/source-content.ts';
+import { sourceStem, sourceCall, sourceBlock, sourceTimeMs } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
 import { SESSION_NAMED, TURN_WORKED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
@@ -20,6 +20,7 @@ import {
   queuedMessage,
   resultInBlock,
   subagentFile,
+  usageOf,
 } from './claude-code-entry.ts';
 import { earlierEntries } from './earlier-entries.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
@@ -195,7 +196,7 @@ class ClaudeCodeRun {
       // Claude Code writes `<synthetic>` as the model of error messages.
       modelId: message.model === '<synthetic>' ? undefined : textOrUndefined(message.model),
       stopReason: textOrUndefined(message.stop_reason),
-      usage: sourceUsage(message.usage),
+      usage: usageOf(message),
     };
     yield* this.#session.answer(piece, atMs);
     for (const result of results) yield* this.#session.result(result);

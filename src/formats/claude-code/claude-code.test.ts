@@ -442,6 +442,25 @@ test('a session that begins with the end of an earlier turn has the task that fo
   expect(diagnostics).toMatchObject([{ severity: 'note', message: 'left out: 1 tool results without a call' }]);
 });
 
+test('the tokens of a model that was asked for advice count with those of the answer, at its own price', () => {
+  const asked = { type: 'advisor_message', model: 'claude-opus-4-1', input_tokens: 1000, output_tokens: 100 };
+  const usage = { input_tokens: 20, output_tokens: 30, iterations: [{ type: 'message', input_tokens: 20 }, asked] };
+  const [of, withUnknown] = [usage, { ...usage, iterations: [{ ...asked, model: 'unknown' }] }].map((counts) => {
+    const content = [{ type: 'text', text: 'Done.' }];
+    const message = { id: 'm1', role: 'assistant', model: 'claude-sonnet-4-5', content, usage: counts };
+    const { runs } = importLines(claudeCodeImporter, [user('Do it.'), entry('assistant', content, { message })]);
+    const payload = runs[0]?.payloads.find(
+      (one) => one.kind === 'message_appended' && one.message.role === 'assistant',
+    );
+    return payload?.kind === 'message_appended' && payload.message.role === 'assistant'
+      ? payload.message.usage
+      : undefined;
+  });
+  // 1,000 input tokens for 15 $ and 100 output tokens for 75 $ a million, and 20 for 3 $ and 30 for 15 $.
+  expect(of).toEqual({ input_tokens: 1020, output_tokens: 130, cost_usd: expect.closeTo(0.02301) });
+  expect(withUnknown).toEqual({ input_tokens: 20, output_tokens: 30 });
+});
+
 test('the total of a session is without its subagents, which are runs with their own tokens and cost', () => {
   const model = 'claude-sonnet-4-5';
   const line = (id: string, parent: string | null, content: readonly object[]) => ({
