@@ -12,7 +12,7 @@ import { endWithTest } from './support/end-with-test.ts';
 import { storedRecords } from './support/stored-records.ts';
 import { testFolder } from './support/test-folder.ts';
 import { loggedFaults, storeFileOf, trustAs } from './user-state.ts';
-import { thorough } from './support/rounds.ts';
+import { rounds, thorough } from './support/rounds.ts';
 
 const built = testFolder();
 const HOOK = join(built, 'hook.cjs');
@@ -204,7 +204,7 @@ test('a process that is killed after any event, with that event sent again, reco
   const bridge = createBridge('pi', project, { node: process.execPath, hook: wrapper });
   const session_id = `killed-${process.pid}`;
   await bridge.send({ hook_event_name: 'UserPromptSubmit', session_id, prompt: 'Go' });
-  const ids = Array.from({ length: 8 }, (_, index) => `c${index}`);
+  const ids = Array.from({ length: rounds({ full: 8, short: 3 }) }, (_, index) => `c${index}`);
   for (const tool_use_id of ids) {
     const tool = { session_id, tool_name: 'bash', tool_use_id, tool_input: { command: `make ${tool_use_id}` } };
     const sent = bridge.send({ hook_event_name: 'PreToolUse', ...tool });

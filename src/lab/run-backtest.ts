@@ -26,7 +26,6 @@ import {
   type BacktestReport,
   type InputReport,
   type PartReport,
-  type SignalReport,
 } from './backtest-report.ts';
 import { compareFirings, sweepReport } from './sweep-report.ts';
 import { RunIds } from '../formats/run-ids.ts';
@@ -38,20 +37,7 @@ import type { ShardAnswer, ShardRequest } from './shard-worker.ts';
 /** The minimum number of labelled runs with a firing that a statement about a signal needs. */
 const MIN_JUDGED_RUNS = 5;
 
-/** Returns the share of labelled runs that go wrong, or undefined if there are no positive or no negative runs. */
-function baseRate({ positive, negative }: Pick<PartReport, 'positive' | 'negative'>): number | undefined {
-  return positive === 0 || negative === 0 ? undefined : positive / (positive + negative);
-}
-
-/** Returns true if the interval of the signal's precision contains the base rate. Such a signal carries no information on these runs. */
-function isChance({ precision: { high, low, of } }: Pick<SignalReport, 'precision'>, base: number): boolean {
-  return of >= MIN_JUDGED_RUNS && low !== null && high !== null && low <= base && high >= base;
-}
-
 const MAX_DEPTH = 16;
-
-/** The name that selects `standardSteering()` instead of a file. */
-const STANDARD = 'standard';
 
 export async function runBacktest(paths: readonly string[], options: BacktestOptions): Promise<BacktestResult> {
   const { workers = 1, labels } = options;
@@ -104,8 +90,9 @@ function specsOf({ config, against, steering, sweep }: BacktestOptions): readonl
   return against === undefined ? [first] : [first, specOf(against)];
 }
 
+/** `standard` selects `standardSteering()`. */
 function specOf(path: string | undefined): ConfigurationSpec {
-  return path === undefined || path === STANDARD ? {} : { file: path };
+  return path === undefined || path === 'standard' ? {} : { file: path };
 }
 
 async function replayAll(
@@ -369,14 +356,13 @@ function notesOf(
 }
 
 function chanceNotes(part: PartReport | undefined, { configurations }: ReportSetup): readonly string[] {
-  const base = part === undefined ? undefined : baseRate(part);
-  if (part === undefined || base === undefined) return [];
+  if (part === undefined || part.positive === 0 || part.negative === 0) return [];
+  const base = part.positive / (part.positive + part.negative);
   return part.byConfiguration.flatMap(({ advice, providers }, index) => {
     const qualifier = configurations.length === 1 ? '' : ` under ${configurations[index]?.name ?? ''}`;
-    return [advice, ...providers].flatMap((signal) => {
-      const { by, name, precision } = signal;
-      const { high, hits, low, of } = precision;
-      if (low === null || high === null || !isChance(signal, base)) return [];
+    return [advice, ...providers].flatMap(({ by, name, precision: { high, hits, low, of } }) => {
+      // The interval of another signal leaves the base rate out.
+      if (of < MIN_JUDGED_RUNS || low === null || high === null || low > base || high < base) return [];
       const who = by === 'advice' ? 'Advice as a whole' : name;
       return [
         `${who}${qualifier} is no better than chance on these runs: ${hits} of the ${of} runs in which it spoke failed (95 % interval ${shareText(low)} to ${shareText(high)}), and ${shareText(base)} of all runs failed.`,
@@ -444,7 +430,7 @@ function placesOf(rows: readonly RunRow[]): (row: RunRow) => string | undefined 
   };
 }
 
-export interface RunShardsOptions {
+interface RunShardsOptions {
   readonly configurations: readonly Configuration[];
   /** The same configurations as plain data. Absent if they cannot be sent to threads; then the current thread does the work. */
   readonly specs?: readonly ConfigurationSpec[];

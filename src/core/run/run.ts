@@ -1,5 +1,4 @@
 import { statedOutcome } from './refusal.ts';
-import type { CallOutcome } from '../records/trajectory-record.ts';
 import { present, isJsonObject, type Json } from '../base/json.ts';
 import { type AdviceHandle, deliverAdvice, adviceHandleOf } from './advice-handle.ts';
 import type { BudgetUsage } from '../base/budget.ts';
@@ -10,7 +9,7 @@ import type { AgentEnding, AgentEvent } from '../records/agent-event.ts';
 import { checkPrompt, type ChildOptions } from './run-options.ts';
 import { type AdviseContext, evaluationPayload } from './evaluation-payload.ts';
 import type { DecisionPoint } from '../records/spoken-advice.ts';
-import type { RunStarted, TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { CallOutcome, RunStarted, TrajectoryPayload } from '../records/trajectory-record.ts';
 import { readAdviceAnswer, type AcknowledgeOutcome, type AdviceAnswer } from '../steering/feedback/acknowledge.ts';
 import { Acknowledgement } from '../steering/feedback/advice-slices.ts';
 import { type HoldoutArm, silenceReason, unitOf } from '../steering/holdout.ts';
@@ -182,7 +181,6 @@ export class Run {
   get session(): Session {
     return this.#fold.session;
   }
-  /** The active prompt. */
   get prompt(): PromptTemplate {
     return this.#fold.prompt;
   }
@@ -197,7 +195,6 @@ export class Run {
   get agentName(): string | undefined {
     return this.#fold.situation.agentName;
   }
-  /** The host's id of the conversation. */
   get conversationId(): string | undefined {
     return this.#fold.situation.conversationId;
   }
@@ -240,11 +237,7 @@ export class Run {
     this.#path.take(started);
   }
 
-  /**
-   * Records the end of a child run in any process.
-   *
-   * @param usage  usage of the child since it started or last ended @internal
-   */
+  /** @internal Records the end of a child run in any process, with its usage since it started or last ended. */
   childEnded(child_run_id: string, usage: BudgetUsage): void {
     if (!this.#ended) this.#path.take({ kind: 'child_ended', child_run_id, usage: toStoredBudget(usage) });
   }
@@ -279,11 +272,7 @@ export class Run {
     }
   }
 
-  /**
-   * Calls `sink` for every record and delta of this run, but not of its children.
-   *
-   * @returns a function that removes the listener
-   */
+  /** Calls `sink` for every record and delta of this run, but not of its children, until the returned function is called. */
   listen(sink: EventSink): () => void {
     return this.#parts.listen(sink);
   }
@@ -437,10 +426,7 @@ export class Run {
     return this.#parts.startChild(this.#changedOptions(options));
   }
 
-  /**
-   * Resolves to true once the recorder has room, or to false after `readyTimeLimitMs`. The method waits only with
-   * `overflow: 'wait'`. Never throws.
-   */
+  /** Resolves to true once the recorder has room, or to false after `readyTimeLimitMs`. Waits only with `overflow: 'wait'`. Never throws. */
   async ready(limit?: TimeLimit): Promise<boolean> {
     return this.#parts.ready(limit);
   }

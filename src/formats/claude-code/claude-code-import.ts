@@ -213,9 +213,8 @@ function isCertainAnswer({ message }: JsonMembers, ending: RunEnding | undefined
   return ending?.reason === 'answered' && isJsonObject(message) && typeof message['stop_reason'] === 'string';
 }
 
-function triggerOf(entry: JsonMembers): string {
-  const metadata = isJsonObject(entry.compactMetadata) ? entry.compactMetadata : entry.compact_metadata;
-  return (isJsonObject(metadata) ? textOrUndefined(metadata.trigger) : undefined) ?? 'unspecified';
+function triggerOf({ compactMetadata, compact_metadata }: JsonMembers): string {
+  return textOrUndefined(membersOf(compactMetadata ?? compact_metadata).trigger) ?? 'unspecified';
 }
 
 /** Reads the last line of stream-json, which says how the process ended. It does not say whether the task was solved. */
@@ -296,12 +295,8 @@ class ClaudeCodeImport extends ObjectLines {
       this.skipped.add(COPIED);
       return;
     }
-    if (
-      this.#mayBeCopied &&
-      value.type === 'user' &&
-      value.isSidechain !== true &&
-      this.#heldEntries.length < MAX_HELD
-    ) {
+    const isOfUser = value.type === 'user' && value.isSidechain !== true;
+    if (this.#mayBeCopied && isOfUser && this.#heldEntries.length < MAX_HELD) {
       this.#heldEntries.push(value);
       if (uuid !== undefined) this.#runOfEntry.set(uuid, '');
       return;
@@ -339,8 +334,8 @@ class ClaudeCodeImport extends ObjectLines {
       const { isError, sourceId = '' } = resultInBlock(block, undefined) ?? {};
       const run = this.#runs.get(this.#agentCalls.get(sourceId) ?? '');
       this.#agentCalls.delete(sourceId);
-      const content = isJsonObject(block) ? block['content'] : undefined;
       if (run === undefined || isError === true) continue;
+      const { content } = membersOf(block);
       const message = { role: 'assistant', content: Array.isArray(content) ? content.slice(0, 1) : content };
       yield* run.entry({ type: 'assistant', timestamp: entry.timestamp, message });
     }
@@ -407,24 +402,21 @@ class ClaudeCodeImport extends ObjectLines {
     if (entry.isSidechain !== true) return session;
     const agentId = textOrUndefined(entry.agentId) ?? AGENT_FILE.exec(this.#source.name)?.[1];
     if (agentId !== undefined) return `${session}/agent-${agentId}`;
-    // In older files, the first entry of a side conversation identifies the conversation. The other entries are descendants of
-    // it.
+    // In older files, the first entry of a side conversation identifies it. The other entries are its descendants.
     const parent = textOrUndefined(entry.parentUuid);
     const parentRun = parent === undefined ? undefined : this.#runOfEntry.get(parent);
     return parentRun === undefined || parentRun === session ? `${session}/sidechain-${uuid ?? 'unnamed'}` : parentRun;
   }
 
   *#makeRoomFor(runId: string): Generator<ImportItem> {
-    if (this.#runs.has(runId) || this.#runs.size < MAX_OPEN_RUNS) return;
-    const oldest = this.#runs.entries().next();
-    if (oldest.done === true) return;
-    this.#runs.delete(oldest.value[0]);
-    yield* this.#finished(...oldest.value);
+    const [oldest] = this.#runs;
+    if (oldest === undefined || this.#runs.has(runId) || this.#runs.size < MAX_OPEN_RUNS) return;
+    this.#runs.delete(oldest[0]);
+    yield* this.#finished(...oldest);
   }
 
   #runOf(runId: string, entry: JsonMembers): ClaudeCodeRun {
-    const knownRun = this.#runs.get(runId);
-    const run = knownRun ?? this.#beginRun(runId, entry);
+    const run = this.#runs.get(runId) ?? this.#beginRun(runId, entry);
     // Delete and set the entry, so that the map stays in order of use.
     this.#runs.delete(runId);
     this.#runs.set(runId, run);
@@ -468,8 +460,8 @@ function kindOf(entry: JsonMembers): string {
 }
 
 function hasContent(entry: JsonMembers): boolean {
-  if (!isJsonObject(entry.message)) return false;
-  return typeof entry.message.content === 'string' || Array.isArray(entry.message.content);
+  const { content } = membersOf(entry.message);
+  return typeof content === 'string' || Array.isArray(content);
 }
 
 const SPEAKERS: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system']);
@@ -486,8 +478,7 @@ export const claudeCodeImporter: LineImporter = {
   format: 'claude-code',
   recognise(firstLines) {
     const objects = firstLines.filter((line) => isJsonObject(line));
-    const messageCount = objects.filter((line) => isMessage(line)).length;
-    const companionCount = objects.filter((line) => isCompanion(line)).length;
+    const [messageCount, companionCount] = [objects.filter(isMessage).length, objects.filter(isCompanion).length];
     if (messageCount > 0) return messageCount + companionCount === firstLines.length ? 0.98 : 0.9;
     return companionCount > 0 && companionCount === firstLines.length ? 0.6 : 0;
   },
