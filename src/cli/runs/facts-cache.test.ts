@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -50,3 +50,28 @@ test('each run of a file keeps its keys and its instruction files, and nothing t
   cache.close();
   await rm(folder, { recursive: true });
 });
+
+test('no secret of a session is kept, and a call that differs only by its secret is the same call', async () => {
+  const secrets = ['ghp_Zx81kQw7Lm3vNc5tRb9yHd2jPf6sGaXe4uTo', 'ghp_Qm4nB7vC1xZ9lK3jH6gF8dS2aP5oI0uYtRwE'];
+  const runs = secrets.map((secret, index) => {
+    const first = { tool: 'Bash', args: { command: `echo ${secrets[1 - index]}` }, result: secret, isError: false };
+    const args = { command: `rtk --token ${secret} sync` };
+    const failed = { tool: 'Bash', args, result: `error: unknown option of rtk: ${secret}`, isError: true };
+    return JSON.stringify({ id: `s${index}`, calls: index === 0 ? [failed] : [first, failed] });
+  });
+  await writeFile(join(here.cwd, 'runs.jsonl'), runs.join('\n'));
+  const cache = join(here.cwd, 'cache');
+  const { stdout } = await here.run(['failures', 'runs.jsonl'], { env: { XDG_CACHE_HOME: cache } });
+  expect(stdout).toContain('2 times in 2 sessions');
+  expect(stdout).toMatch(/rtk --token \[REDACTED:[a-z-]+\] sync/);
+  const kept = await filesWith(cache, 'rtk');
+  expect(kept).not.toEqual([]);
+  for (const bytes of kept) for (const secret of secrets) expect(bytes.includes(secret)).toBe(false);
+});
+
+async function filesWith(folder: string, text: string): Promise<readonly Buffer[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const contents = await Promise.all(files.map(({ name, parentPath }) => readFile(join(parentPath, name))));
+  return contents.filter((bytes) => bytes.includes(text));
+}

@@ -5,10 +5,10 @@ import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
 import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
 import type { FormatName } from '../../formats/importer.ts';
-import { importSource } from '../../formats/import-source.ts';
+import { importGroups, withPath } from '../../formats/import-source.ts';
 import { CUT_OFF_LINE } from '../../formats/reading/import-lines.ts';
 import { importersOf } from '../../formats/importers.ts';
-import { readRuns, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';
+import { readRunGroups, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
@@ -57,7 +57,7 @@ export async function* runsOfStore(
       onlyLessons,
     });
     let { problem } = summary;
-    const withoutSecrets = secretRemover();
+    const withoutSecrets = secretRemover(onlyLessons);
     try {
       for await (const record of store.readRun(summary.runId)) fold.fold(withoutSecrets(record));
     } catch (error) {
@@ -247,7 +247,7 @@ export async function* runsOfSource(
   const folds = new Map<ReadRun, RunFactsFold>();
   /** Runs that were yielded before their end. The value is true if a later record was lost. */
   const yielded = new Map<ReadRun, boolean>();
-  const withoutSecrets = secretRemover();
+  const withoutSecrets = secretRemover(onlyLessons);
   /** Damage of a file whose runs are all older than the time that is asked for is no news. */
   let damage: { readonly line?: number | undefined; readonly message: string }[] = [];
   let hasOld = false;
@@ -294,49 +294,57 @@ export async function* runsOfSource(
   // Recorded runs name the whole path of their source.
   const source = path === '-' ? path : resolve(path);
   let last: ReadRun | undefined;
-  for await (const item of readRuns(
-    importSource(path, { format, ...present({ importers: importersOf(placeFormat), onBytes }) }),
-    { source, ids },
-  )) {
-    if (item.type === 'diagnostic') {
-      const { line, message, severity } = item.diagnostic;
-      const isWhole = line !== undefined && message !== CUT_OFF_LINE;
-      const isSettled = placeFormat !== undefined && (isWhole || isAtRest(path));
-      const isDamage = severity === 'error' && (reportsDamage || isSettled);
-      if (isDamage && damage.length < MAX_DAMAGE) damage.push({ line, message });
-      else if (isVerbose) problems.note({ line, message });
-      // A diagnostic without a run belongs to the current run.
-      const owner = item.run ?? last;
-      if (owner !== undefined) folds.get(owner)?.diagnose({ severity, message, ...present({ line }) });
-      continue;
-    }
-    const { run } = item;
-    if (item.type === 'record') {
-      if (run !== last && yielded.has(run)) {
-        if (yielded.get(run) === false) {
-          const message = `run ${run.id} continues after ${MAX_OPEN} other runs; its report covers only the records before them`;
-          problems.fault({ message });
-        }
-        yielded.set(run, true);
-      } else if (run !== last) {
-        const fold =
-          folds.get(run) ??
-          createRunFold(run.id, { source: path, onlyLessons, ...present({ detectors, hints, recompute }) });
-        folds.delete(run);
-        folds.set(run, fold);
-        const [oldest] = folds.keys();
-        if (folds.size > MAX_OPEN && oldest !== undefined) {
-          yielded.set(oldest, false);
-          yield* await placed(take(oldest));
-        }
+  const groups = importGroups(path, { format, ...present({ importers: importersOf(placeFormat), onBytes }) });
+  for await (const items of withPathInErrors(readRunGroups(groups, { source, ids }), path)) {
+    for (const item of items) {
+      if (item.type === 'diagnostic') {
+        const { line, message, severity } = item.diagnostic;
+        const isWhole = line !== undefined && message !== CUT_OFF_LINE;
+        const isSettled = placeFormat !== undefined && (isWhole || isAtRest(path));
+        const isDamage = severity === 'error' && (reportsDamage || isSettled);
+        if (isDamage && damage.length < MAX_DAMAGE) damage.push({ line, message });
+        else if (isVerbose) problems.note({ line, message });
+        // A diagnostic without a run belongs to the current run.
+        const owner = item.run ?? last;
+        if (owner !== undefined) folds.get(owner)?.diagnose({ severity, message, ...present({ line }) });
+        continue;
       }
-      folds.get(run)?.fold(withoutSecrets(item.record));
+      const { run } = item;
+      if (item.type === 'record') {
+        if (run !== last && yielded.has(run)) {
+          if (yielded.get(run) === false) {
+            const message = `run ${run.id} continues after ${MAX_OPEN} other runs; its report covers only the records before them`;
+            problems.fault({ message });
+          }
+          yielded.set(run, true);
+        } else if (run !== last) {
+          const fold =
+            folds.get(run) ??
+            createRunFold(run.id, { source: path, onlyLessons, ...present({ detectors, hints, recompute }) });
+          folds.delete(run);
+          folds.set(run, fold);
+          const [oldest] = folds.keys();
+          if (folds.size > MAX_OPEN && oldest !== undefined) {
+            yielded.set(oldest, false);
+            yield* await placed(take(oldest));
+          }
+        }
+        folds.get(run)?.fold(withoutSecrets(item.record));
+      }
+      if (onItem !== undefined) await onItem(item);
+      last = item.type === 'record' ? run : undefined;
+      if (item.type === 'end') yield* await placed(take(run));
     }
-    await onItem?.(item);
-    last = item.type === 'record' ? run : undefined;
-    if (item.type === 'end') yield* await placed(take(run));
   }
   for (const fold of prompts)
     if (fold.view.counts.startedAtMs > workedFromMs || workedFromMs === Infinity) yield* await placed(finish(fold));
   if (!hasOld) reportDamage();
+}
+
+async function* withPathInErrors<Item>(items: AsyncIterable<Item>, path: string): AsyncGenerator<Item, void, void> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw withPath(error, path);
+  }
 }

@@ -234,11 +234,12 @@ function lineText(text: string, whole: string): string {
 }
 
 function masked(text: string): string {
-  return text
+  const line = text
     .slice(0, MAX_LINE)
     .replaceAll(/(["'`])(?:(?!\1)[\s\S]){3,2000}\1/g, '$1…$1')
-    .replaceAll(/https?:\/\/\S+/g, 'URL')
-    .replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, 'ADDRESS')
+    .replaceAll(/https?:\/\/\S+/g, 'URL');
+  // The search for an address reads a word again from each of its characters.
+  return (line.includes('@') ? line.replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, 'ADDRESS') : line)
     .replaceAll(/(?:\/home|\/Users)\/[^/\s]+/g, '~')
     .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')
     .replaceAll(/\d+/g, '#')

@@ -128,7 +128,7 @@ export class FailedCallsFold {
   ): void {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
     const begun = this.#running.get(programOf(call.args) ?? '');
-    const running = call.failed ? undefined : RUNNING.exec(resultText(payload.result).slice(0, HEAD_CHARS))?.[1];
+    const running = call.failed ? undefined : runningIn(resultText(payload.result));
     if (running !== undefined) this.#running.set(running, begun ?? call);
     // A later call tells what became of a command that is still running.
     if (running !== undefined && begun !== undefined) return;
@@ -337,6 +337,19 @@ function hiddenFailure({ args }: Pick<RunCall, 'args'>, result: Parameters<typeo
 
 function lastComplaint(text: string): string | undefined {
   return LAST_COMPLAINT.exec(text.slice(-LAST_CHARS))?.[1];
+}
+
+function runningIn(text: string): string | undefined {
+  return RUNNING.exec(text.slice(0, HEAD_CHARS))?.[1];
+}
+
+/** Returns true if a result without an error may show a failure, of this call or of an earlier one, or of a command that runs on. */
+export function mayFail(args: Json, result: Json): boolean {
+  return (
+    programOf(args) !== undefined ||
+    runningIn(resultText(result)) !== undefined ||
+    hiddenFailure({ args }, result) !== undefined
+  );
 }
 
 function programOf(args: Json): string | undefined {

@@ -102,7 +102,12 @@ const GIVEN =
 /** Arguments of calls that change a file, or that search it and show the lines found. */
 const NOT_READ = ['old_string', 'content', 'pattern'];
 
-function readPath(args: Json): string | undefined {
+/** Returns false only for a text without an instruction file. */
+export function givesInstructions(text: string): boolean {
+  return text.includes('Contents of ') || text.includes('# AGENTS.md instructions for ');
+}
+
+export function readPath(args: Json): string | undefined {
   const line = commandLineOf(args);
   const shown = line === undefined ? undefined : /^(?:cat|sed -n '?1,\d+p'?) (\S+)$/.exec(line.trim())?.[1];
   const values = isJsonObject(args) ? [args['file_path'], args['path'], args['filePath'], shown] : [shown];

@@ -44,7 +44,7 @@ export interface RunViewOptions {
   readonly detectors?: readonly PatternDetector[];
   /** True to recompute the patterns of steered runs too, instead of using the recorded ones; default false. */
   readonly recompute?: boolean;
-  /** False to fold neither checks nor changes, without which the verdict is not that of the run. Default: true. */
+  /** False to fold only calls and usage: no checks, changes, context and advice, and no verdict. Default: true. */
   readonly hasWork?: boolean;
   readonly advice?: AdviceOutcomeOptions;
   /** Prices of models whose host does not report costs, in addition to the built-in prices. */
@@ -109,19 +109,20 @@ export class RunView {
     const changes = this.#analysis?.fold(record);
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
-    this.#lastAct.fold(payload, call);
     if (this.#hasWork) {
+      this.#lastAct.fold(payload, call);
       this.#work.fold(payload, call);
       if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
         this.#checks.foldNotice(textOfContent(payload.message.content));
     }
     const { modelId } = this.#counter;
-    this.#context = contextAfter(this.#context, payload, modelId);
+    if (this.#hasWork) this.#context = contextAfter(this.#context, payload, modelId);
     const costUsd = this.#usage.fold(payload, {
       modelId,
       format: this.#runStarted?.format,
       host: this.#runStarted?.host,
     });
+    if (!this.#hasWork) return call;
     const { recorded_at_unix_ms: atMs } = record;
     if (costUsd !== undefined && atMs > 0) this.#recent = withWork(this.#recent, { atMs, costUsd, children: 0 });
     this.#advice.fold(record, { calls: this.#counter.calls, call, costUsd });

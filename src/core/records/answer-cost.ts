@@ -100,10 +100,15 @@ function priceOf(modelId: string, prices: ModelPrices): ModelPrice | undefined {
 
 /** Returns the names under which a table may have a model: the exact id, then the id without vendor, context window, date and `latest`. */
 export function modelNames(modelId: string): readonly string[] {
+  if (lastNames[0] === modelId) return lastNames;
   const id = modelId.replace(/^(?:anthropic|openai|google|models)[/]/, '').replace(/\[1m\]$/, '');
   const undatedId = id.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
   // Some sources write versions with a dot, others with a dash.
   const dottedId = undatedId.replace(/-(\d)-(\d)(?=-|$)/, '-$1.$2');
   const dashedId = undatedId.replaceAll('.', '-');
-  return [modelId, id, undatedId, dottedId, dashedId];
+  lastNames = [modelId, id, undatedId, dottedId, dashedId];
+  return lastNames;
 }
+
+/** Each answer asks for the same model several times. */
+let lastNames: readonly string[] = [];

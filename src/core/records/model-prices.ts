@@ -132,6 +132,11 @@ export const MODEL_PRICES: ModelPrices = Object.fromEntries(
 /** Returns the size of a model's context window in tokens. Undefined if it is unknown. Claude Code marks a window of a million. */
 export function contextWindowOf(modelId: string): number | undefined {
   if (modelId.endsWith('[1m]')) return 1_000_000;
-  const rows = modelNames(modelId).flatMap((name) => VENDORS.map(({ models }) => models[name]?.[0]));
-  return rows.find((tokens) => tokens != null) ?? undefined;
+  for (const name of modelNames(modelId)) {
+    for (const { models } of VENDORS) {
+      const tokens = models[name]?.[0];
+      if (tokens != null) return tokens;
+    }
+  }
+  return undefined;
 }

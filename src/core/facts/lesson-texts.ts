@@ -1,0 +1,42 @@
+import { LruMap } from '../base/lru-map.ts';
+import type { Json } from '../base/json.ts';
+import { textOfContent } from '../records/agent-message.ts';
+import { outcomeOf, type TrajectoryPayload } from '../records/trajectory-record.ts';
+import { mayFail } from './failed-calls.ts';
+import { givesInstructions, readPath } from './instruction-lines.ts';
+import { COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
+
+const MAX_CALLS = 512;
+
+/**
+ * Leaves out the texts that no lesson needs, most of a session, so that they are neither redacted nor kept: answers of the model,
+ * messages, and results of calls that worked. Memory: 512 calls.
+ */
+export class LessonTexts {
+  readonly #args = new LruMap<Json>(MAX_CALLS);
+
+  keep(payload: TrajectoryPayload): TrajectoryPayload {
+    switch (payload.kind) {
+      case 'tool_started':
+        this.#args.set(payload.tool_call_id, payload.args);
+        return payload;
+      case 'tool_ended': {
+        const args = this.#args.get(payload.tool_call_id) ?? null;
+        const isNeeded = outcomeOf(payload) !== 'ok' || readPath(args) !== undefined || mayFail(args, payload.result);
+        return isNeeded ? payload : { ...payload, result: '' };
+      }
+      case 'message_appended': {
+        const { message } = payload;
+        const text = message.role === 'assistant' ? '' : textOfContent(message.content);
+        if (givesInstructions(text)) return payload;
+        const begin = text.trimStart();
+        // Whether the agent has work after the message.
+        const content =
+          message.role === 'user' ? ((COMMAND_ECHO.exec(begin) ?? INTERRUPTED.exec(begin))?.[0] ?? '') : '';
+        return { ...payload, message: { ...message, content } };
+      }
+      default:
+        return payload;
+    }
+  }
+}
