@@ -13,7 +13,7 @@ import { scriptRun } from './support/script-records.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
 const START_MS = Date.UTC(2026, 5, 1);
-const NEEDS: ReadonlySet<string | undefined> = new Set(['waiting', 'failed', 'failing', 'stuck']);
+const NEEDS: ReadonlySet<string | undefined> = new Set(['waiting', 'failed', 'failing', 'stuck', 'refused', 'asks']);
 
 function called(command: string, id = 'c'): TrajectoryPayload {
   return { kind: 'tool_started', tool_call_id: id, tool_name: 'Bash', args: { command } };
@@ -35,6 +35,22 @@ const limited: TrajectoryPayload = { kind: 'run_ended', outcome: 'error', reason
 const loop = failing('make');
 const tests = [called('npm test'), answered('1 failed, 2 passed', true)];
 
+const refused: TrajectoryPayload = {
+  kind: 'tool_ended',
+  tool_call_id: 'c',
+  tool_name: 'Bash',
+  result: 'no',
+  is_error: true,
+  outcome: 'refused',
+};
+const asks: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Push it?' } };
+const interrupted: TrajectoryPayload = {
+  kind: 'run_ended',
+  outcome: 'interrupted',
+  reason: 'interrupted',
+  new_messages: [],
+};
+
 const RUNS: Readonly<Record<string, readonly TrajectoryPayload[]>> = {
   'in a call': [called('git push')],
   'in a check': [called('npm test')],
@@ -45,12 +61,31 @@ const RUNS: Readonly<Record<string, readonly TrajectoryPayload[]>> = {
   'answered, although a check failed': [...tests, said, ended],
   'answered after a passed check': [called('npm test'), answered('3 passed'), said, ended],
   'answered without a check': [called('ls'), answered('a'), said, ended],
+  'answered with a question': [called('ls'), answered('a'), asks, ended],
+  'answered after a refused call': [
+    called('ls', 'b'),
+    answered('a', false, 'b'),
+    called('git push'),
+    refused,
+    said,
+    ended,
+  ],
+  'stopped after a refused call': [called('git push'), refused, interrupted],
+  'worked, although a call was refused': [
+    called('git push'),
+    refused,
+    called('npm test'),
+    answered('3 passed'),
+    said,
+    ended,
+  ],
   'ended by a limit': [called('ls'), answered('a'), limited],
 };
 
 test('the terminal and the viewer say the same of how a session stands, and whether it needs its person', () => {
   const differing: unknown[] = [];
   const killed: string[] = [];
+  const refusals: unknown[] = [];
   for (const [name, payloads] of Object.entries(RUNS))
     for (const isKilled of [false, true])
       for (const minutes of [1, 12, 45, 500]) {
@@ -80,9 +115,21 @@ test('the terminal and the viewer say the same of how a session stands, and whet
         const viewer = [row.group === 'needs', row.verdict, row.evidence];
         if (JSON.stringify(terminal) !== JSON.stringify(viewer))
           differing.push({ name, isKilled, minutes, terminal, viewer });
+        if (!isKilled && minutes === 12 && /refused|question/.test(name))
+          refusals.push([name, row.group, row.evidence]);
         if (isKilled && minutes === 12) killed.push(`${name}: ${row.group}, ${row.evidence}`);
       }
   expect(differing).toEqual([]);
+  expect(refusals).toEqual([
+    ['answered with a question', 'needs', 'it answered; no check that coxswain recognises'],
+    [
+      'answered after a refused call',
+      'needs',
+      'it answered; no check that coxswain recognises; its last call (git push) was refused',
+    ],
+    ['stopped after a refused call', 'needs', 'stopped by you, after "git push" was refused'],
+    ['worked, although a call was refused', 'done', 'it answered, and its last check (call 2, npm test) passed'],
+  ]);
   expect(killed[0]).toBe('in a call: needs, killed while "git push" was running');
 });
 

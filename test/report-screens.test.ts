@@ -237,6 +237,30 @@ test('of a line the title is cut before the reason, which stays whole as far as 
   expect(text).toMatch(/shop +\/review t\S*…: after "gh pr view 6 --json url"/);
 });
 
+test('the head names every need, and the models of the runs without a known cost', () => {
+  const report = reportOf(600);
+  const { costUsd: _none, ...unpriced } = factsOf(1);
+  for (const [index, modelId] of ['new-model-9', 'new-model-9', 'other', 'third', undefined].entries())
+    report.add({ ...unpriced, id: `unpriced-${index}`, ...(modelId === undefined ? {} : { modelId }) });
+  const asked = { ...factsOf(2), id: 'asks', question: 'Push it?' };
+  report.add(asked);
+  const refused = 'it answered; no check that coxswain recognises; its last call (git push) was refused';
+  report.add({ ...factsOf(2), id: 'refused', verdict: { verdict: 'answered', evidence: refused } });
+  const lines = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 }).split('\n');
+  const head = lines.slice(
+    0,
+    lines.findIndex((line) => line.startsWith('Waits for you')),
+  );
+  expect(head).toEqual([
+    '607 sessions in 4 projects in the last 12 hours',
+    '202 need you: 50 waiting, 100 failed or cut off, 50 with a failed check,',
+    '1 refused, 1 with a question; 202.3 hours active; $211.56',
+    '91 runs without a known cost: new-model-9, other, third',
+  ]);
+  expect(lines.join('\n')).toMatch(/\nEnded after a refusal: 1\nrefused .*: its last call \(git push\) was refused/);
+  expect(lines.length).toBeLessThanOrEqual(24);
+});
+
 test('of a name with several folders the last one is shown, with what tells it from others', () => {
   expect(shortProject('api', 14)).toBe('api');
   expect(shortProject('devenv/git-sync', 14)).toBe('…venv/git-sync');

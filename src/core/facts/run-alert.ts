@@ -1,7 +1,7 @@
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { periodText } from '../base/number-text.ts';
 import type { RunCall } from './run-call.ts';
-import { isAboutPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type RunVerdict } from './run-verdict.ts';
+import { endsRefused, isAboutPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type RunVerdict } from './run-verdict.ts';
 import type { RunView } from './run-view.ts';
 
 /** After how long a clock speaks about a run, in milliseconds. */
@@ -79,12 +79,17 @@ export function takesLong({ args, tool }: RunCall): boolean {
 
 /**
  * Why a session needs its person, in the terminal as in the viewer: it waits, it failed or was cut off, it answered
- * although a check failed, or it is stuck or silent now. Undefined if it does not.
+ * although a check failed, it is stuck or silent now, it ended after a refused call, or it asks something. Undefined if it does not.
  */
 export function needOf(
   { evidence, verdict }: RunVerdict,
-  now: { readonly alert: RunAlert['kind'] | undefined; readonly hasFailedCheck: boolean; readonly isStuck: boolean },
-): 'waiting' | 'failed' | 'failing' | 'stuck' | undefined {
+  now: {
+    readonly alert: RunAlert['kind'] | undefined;
+    readonly asks: boolean;
+    readonly hasFailedCheck: boolean;
+    readonly isStuck: boolean;
+  },
+): 'waiting' | 'failed' | 'failing' | 'stuck' | 'refused' | 'asks' | undefined {
   switch (verdict) {
     case 'waiting':
       return 'waiting';
@@ -92,7 +97,12 @@ export function needOf(
     case 'cut_off':
       return 'failed';
     case 'answered':
-      return now.hasFailedCheck && !isAboutPlan(evidence) ? 'failing' : undefined;
+      if (now.hasFailedCheck && !isAboutPlan(evidence)) return 'failing';
+      return endsRefused(evidence) ? 'refused' : now.asks ? 'asks' : undefined;
+    case 'stopped':
+      return endsRefused(evidence) ? 'refused' : undefined;
+    case 'worked':
+      return now.asks ? 'asks' : undefined;
     case 'open':
     case 'unknown':
       if (now.alert === 'waiting') return 'waiting';

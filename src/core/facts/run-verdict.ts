@@ -111,6 +111,11 @@ export function isPresentedPlan(evidence: string): boolean {
   return evidence.startsWith(PRESENTED_PLAN);
 }
 
+/** Returns true for the evidence of a run whose work a person or a policy refused. */
+export function endsRefused(evidence: string): boolean {
+  return !isPresentedPlan(evidence) && / (?:was|were) refused(?: or stopped)?$/.test(evidence);
+}
+
 export function isAboutPlan(evidence: string): boolean {
   return evidence === WAITS_FOR_DECISION || isPresentedPlan(evidence);
 }
@@ -252,10 +257,11 @@ function isStop(ended: RunOutcome | undefined): boolean {
   return ended?.outcome === 'aborted' || ended?.outcome === 'interrupted';
 }
 
-/** Says if most of the work was refused, as in a headless run without permissions, or failed. */
-function lostText({ calls = 0, errors = 0, refused = 0 }: LastAct): string {
+/** Says if most of the work or the last call was refused, as in a headless run without permissions, or most failed. */
+function lostText({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0 }: LastAct): string {
   if (calls === 1) return refused > 0 ? '; its only call was refused' : errors > 0 ? '; its only call failed' : '';
   const of = `of its ${countOf(calls, 'call')}`;
+  if (isRefused && refused < 2) return `; its last call (${printableCut(call, 80)}) was refused`;
   if (refused > 0 && 2 * refused >= calls)
     return `; ${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`;
   return errors > 0 && 2 * (errors + refused) >= calls ? `; ${countText(errors)} ${of} failed` : '';

@@ -69,6 +69,8 @@ export interface RunExtras extends RunUsage {
   readonly stuck: boolean;
   /** Absent if no such pattern is open at the end of its records. */
   readonly stuckNow?: true;
+  /** Absent unless its answer ends with a question. */
+  readonly asks?: true;
   readonly adviceCount: number;
   /** Amount of advice without a record of delivery: withheld, shadowed, or not delivered. */
   readonly adviceUnsaid: number;

@@ -14,7 +14,7 @@ import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { takesLong } from '../../core/facts/run-alert.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
-import { lastSeenCheck, type LastCheck } from '../../core/facts/run-verdict.ts';
+import { lastSeenCheck, saysAnswer, type LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
 import { isFlagged, isStuckNow, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
@@ -114,6 +114,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
       ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),
+      ...(saysAnswer(verdict) && work.question !== undefined ? { asks: true } : {}),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,

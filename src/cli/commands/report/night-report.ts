@@ -84,6 +84,7 @@ export class NightReport {
   readonly #moments = new BestMoments(MAX_MOMENTS);
   readonly #advice = new Map<string, AdviceTally>();
   readonly #faults = new Map<string, number>();
+  readonly #unpriced = new Set<string>();
   readonly #commandOf: (moment: Moment, source: string) => string;
   readonly #sources = new Map<string, string>();
   readonly #sums: ReportSums = {
@@ -156,6 +157,10 @@ export class NightReport {
   get sums(): Readonly<ReportSums> {
     return this.#sums;
   }
+  /** The models of runs with answers of unknown cost. */
+  get unpricedModels(): readonly string[] {
+    return [...this.#unpriced].filter(Boolean);
+  }
   /** The 5,000 most recently active runs, the latest first. Runs without times are last. */
   get runs(): readonly RunFacts[] {
     return this.#runs.toSorted((a, b) => b.lastAtMs - a.lastAtMs).slice(0, MAX_LISTED);
@@ -204,7 +209,10 @@ export class NightReport {
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
     else sums.activeMs += run.activeMs;
-    if (hasNoPrice(run)) sums.withoutPrice += 1;
+    if (hasNoPrice(run)) {
+      sums.withoutPrice += 1;
+      this.#unpriced.add(run.modelId ?? '');
+    }
     if (run.answersCountedEarly !== undefined) sums.countedEarly += 1;
     if (hasFailed(verdict)) sums.died += 1;
     else if (verdict === 'worked' || verdict === 'answered') sums.answered += 1;

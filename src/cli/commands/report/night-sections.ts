@@ -37,6 +37,7 @@ export type SectionName =
   | 'failed'
   | 'failing'
   | 'stuck'
+  | 'refused'
   | 'asks'
   | 'open'
   | 'answered'
@@ -86,7 +87,7 @@ export interface AlikeItems {
 
 /** A session that waits or hangs stays by itself: each needs the person. */
 export function alikeItems({ items, name }: NightSection): readonly AlikeItems[] {
-  if (name !== 'failed' && name !== 'failing' && name !== 'asks' && name !== 'answered')
+  if (name !== 'failed' && name !== 'failing' && name !== 'refused' && name !== 'asks' && name !== 'answered')
     return items.map((item) => ({ first: item, items: [item] }));
   const groups: AlikeItems[] = [];
   for (const [, same] of Map.groupBy(
@@ -111,6 +112,7 @@ const SECTIONS: readonly (readonly [SectionName, string])[] = [
   ['failed', 'Failed or cut off'],
   ['failing', 'Answered, but a check failed'],
   ['stuck', 'Stuck now'],
+  ['refused', 'Ended after a refusal'],
   ['asks', 'Answered with a question'],
   ['open', 'At work'],
   ['answered', 'Answered, not checked at its end'],
@@ -185,11 +187,11 @@ function sectionNameOf(run: RunFacts): SectionName {
   const { verdict } = run.verdict;
   const need = needOf(run.verdict, {
     alert: run.alert?.kind,
+    asks: run.question !== undefined,
     hasFailedCheck: run.checks.some(({ failed }) => failed),
     isStuck: openPattern(run) !== undefined,
   });
   if (need !== undefined) return need;
-  if (run.question !== undefined) return 'asks';
   return verdict === 'cut_off' ? 'failed' : verdict;
 }
 

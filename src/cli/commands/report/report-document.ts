@@ -52,6 +52,7 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   failed: 'bad',
   failing: 'bad',
   stuck: 'warn',
+  refused: 'note',
   asks: 'note',
   open: 'note',
   answered: 'dim',
@@ -66,6 +67,8 @@ const NEEDS: Partial<Record<SectionName, string>> = {
   failed: 'failed or cut off',
   failing: 'with a failed check',
   stuck: 'stuck',
+  refused: 'refused',
+  asks: 'with a question',
 };
 
 const PRESSED = 'Runs away or nearly fills its context';
@@ -121,15 +124,18 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   return { blocks: [linesOf(texts)] };
 }
 
+/** One line for each section, then two, then the rest from the first section on. */
 function sharedLines(sizes: readonly number[], room: number): readonly number[] {
-  const least = sizes.map((size) => Math.min(size, LEAST_LINES));
-  let left = room - least.reduce((sum, lines) => sum + lines, 0);
-  return sizes.map((size, index) => {
-    const lines = least[index] ?? 0;
-    const more = Math.max(0, Math.min(size - lines, left));
-    left -= more;
-    return lines + more;
-  });
+  const lines = sizes.map(() => 0);
+  let left = room;
+  for (const most of [1, LEAST_LINES, Infinity])
+    for (const [index, size] of sizes.entries()) {
+      const shown = lines[index] ?? 0;
+      const more = Math.max(0, Math.min(Math.min(size, most) - shown, left));
+      lines[index] = shown + more;
+      left -= more;
+    }
+  return lines;
 }
 
 function shownCount(shown: number, all: number): string {
@@ -209,7 +215,11 @@ function nextLine(sections: readonly NightSection[]): string {
   return `${open}--all lists all; --project NAME only one`;
 }
 
-function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
+function headLines(
+  { projects, sections, sums, unpricedModels }: NightReport,
+  frame: ReportFrame,
+  width: number,
+): readonly string[] {
   const { activeMs, below, costUsd, count, countedEarly, lostRecords, withoutPrice } = sums;
   const span = spanText(frame);
   if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
@@ -217,23 +227,28 @@ function headLines({ projects, sections, sums }: NightReport, frame: ReportFrame
   const needs = sections.filter(({ name }) => NEEDS[name] !== undefined);
   const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
   const why = needs.map(({ items, name }) => `${countText(items.length)} ${NEEDS[name] ?? ''}`).join(', ');
-  const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a price` : '';
-  const known = costUsd === undefined ? '' : costText(costUsd, countedEarly > 0);
-  const cost = [known, unpriced].filter(Boolean).join(' and ');
+  const models = unpricedModels.length === 0 ? '' : `: ${printableCut(unpricedModels.join(', '), 60)}`;
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
     needed > 0 ? `${countText(needed)} ${needed === 1 ? 'needs' : 'need'} you: ${why}` : 'none needs you',
     ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
-    ...(cost === '' ? [] : [cost]),
+    ...(costUsd === undefined ? [] : [costText(costUsd, countedEarly > 0)]),
+    ...(withoutPrice > 0 ? [`${countOf(withoutPrice, 'run')} without a known cost${models}`] : []),
     ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
   ];
   const lines: string[] = [];
   for (const fact of facts) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + fact.length + 2 <= width - 2) lines[lines.length - 1] = `${last}; ${fact}`;
-    else lines.push(printableCut(fact, width - 2));
+    else lines.push(...brokenLines(fact, width - 2));
   }
   return lines;
+}
+
+function brokenLines(fact: string, width: number): readonly string[] {
+  const comma = fact.lastIndexOf(', ', width - 1);
+  if (fact.length <= width || comma < 0) return [printableCut(fact, width)];
+  return [fact.slice(0, comma + 1), ...brokenLines(fact.slice(comma + 2), width)];
 }
 
 function spanText({ isPast, sinceMs, untilMs }: ReportFrame): string {
