@@ -111,6 +111,33 @@ test('with --run and --call the printed address opens the call', async () => {
   }
 });
 
+test('the viewer knows what keeps failing in the runs that it shows', async () => {
+  const failed = { tool: 'Bash', args: { command: 'rtk bun' }, result: "unrecognized subcommand 'bun'", isError: true };
+  const runs = ['a', 'b'].map((id) => JSON.stringify({ id, calls: [failed] }));
+  await writeFile(join(folder, 'failing.jsonl'), runs.join('\n'));
+  let answer = '';
+  const { code } = await runCli(['view', 'failing.jsonl', '--no-open', '--port', '0'], {
+    cwd: folder,
+    onStdout: ({ all, interrupt }) => {
+      if (answer !== '' || !all.includes('Ctrl-C')) return;
+      answer = 'waits';
+      const [address = ''] = all.split('\n');
+      void (async () => {
+        const { hash, origin } = new URL(address);
+        const token = hash.replace('#token=', '');
+        const headers = { 'content-type': 'application/json', 'x-coxswain': '1' };
+        const session = await fetch(`${origin}/session`, { method: 'POST', headers, body: JSON.stringify({ token }) });
+        const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? '';
+        await fetch(`${origin}/api/sources`, { headers: { cookie } });
+        answer = await (await fetch(`${origin}/api/failing`, { headers: { cookie } })).text();
+        interrupt();
+      })();
+    },
+  });
+  expect(code).toBe(0);
+  expect(JSON.parse(answer)).toMatchObject({ causes: [{ name: 'rtk bun', sessions: 2 }], leftOut: 0 });
+});
+
 test('SIGTERM ends it like Ctrl-C, also while a page is connected', async () => {
   const temp = await ownTemp();
   const child = spawn(process.execPath, [BIN, 'view', 'run.json', '--no-open', '--port', '0'], {

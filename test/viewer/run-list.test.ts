@@ -1,17 +1,42 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import type { Lesson } from '../../src/core/facts/lessons.ts';
 import { findChromium } from './chromium.ts';
 import { addRun, addSampleRun, faultsOf, shellTurn, startOf, viewerScene, type ViewerScene } from './viewer-scene.ts';
 import { HANGS_AFTER_MS } from '../support/hangs-after.ts';
 
 const chromium = findChromium();
 
+const NO_LESSON: Lesson = {
+  project: '',
+  key: { kind: 'name', text: 'rtk' },
+  tool: 'Bash',
+  name: '',
+  shown: '',
+  cause: '',
+  causes: 1,
+  times: 5,
+  sessions: 5,
+  ranIn: 5,
+  calls: 5,
+  ms: 0,
+  tokens: 0,
+  costUsd: 0,
+  hidden: 0,
+  firstAtMs: 0,
+  lastAtMs: 0,
+  stillHappens: true,
+  examples: [],
+};
+
 describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', () => {
   let scene: ViewerScene;
+  let lessons: readonly Lesson[] = [];
 
   beforeAll(async () => {
     scene = await viewerScene({
       chromium: chromium ?? '',
+      viewer: { failing: async () => lessons },
       fill: async (store) => {
         await addSampleRun(store);
         await addRun(store, 'parent', [startOf('parent', 'Look after two others'), ...shellTurn(0, 'ls', 'a')]);
@@ -41,6 +66,27 @@ describe.skipIf(chromium === undefined)('the list of runs (needs a Chromium)', (
     await page.getByRole('button', { name: 'Hide child runs' }).click();
     await expect.poll(() => page.locator('.run-row', { hasText: 'One of the two' }).count()).toBe(0);
     expect(faultsOf(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test('says what keeps failing, what it cost and what worked, with a call to open', async () => {
+    const name = '<b>rtk</b> bun';
+    const lesson = { ...NO_LESSON, name, cause: 'unknown command', sessions: 5, calls: 37, costUsd: 0.4 };
+    const examples = [{ runId: 'failing', source: 'x', number: 1 }];
+    lessons = [
+      { ...lesson, worked: { shown: 'bun run test', sessions: 4, similar: 0 }, examples },
+      { ...lesson, name: 'mended', stillHappens: false },
+    ];
+    const page = await scene.open('/?page=runs');
+    const block = page.getByRole('region', { name: 'What keeps failing' });
+    await expect.poll(() => block.innerText()).toContain(`${name}: unknown command`);
+    expect(await block.innerText()).toContain('5 sessions, cost 37 calls, $0.40; then worked: bun run test');
+    expect(await block.innerText()).not.toContain('mended');
+    await block.getByRole('link', { name }).click();
+    await expect.poll(() => page.url()).toContain('run=failing&call=1');
+    await page.locator('.row.is-selected').waitFor();
+    expect(faultsOf(page)).toEqual([]);
+    lessons = [];
     await page.context().close();
   });
 

@@ -1,6 +1,7 @@
 import type {
   CompareAnswer,
   ErrorAnswer,
+  FailingAnswer,
   FindAnswer,
   LabelsAnswer,
   RecordsAnswer,
@@ -55,6 +56,10 @@ export function getTasks(by: 'task' | 'pattern', filters: RunFilters): Promise<T
   const query = filterQuery(filters);
   query.set('by', by);
   return get<TasksAnswer>(`/api/tasks?${query}`);
+}
+
+export function getFailing(): Promise<FailingAnswer> {
+  return get<FailingAnswer>('/api/failing');
 }
 
 /** Fetches one page of runs. `limit`: number of rows of the first page; at most 1,000. */

@@ -6,6 +6,7 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import { countOf, countText, shareText, usdText } from '../../core/base/number-text.ts';
 import type { ListedRow, RunGroup, SourceRow, TaskGroup } from '../server/api-shapes.ts';
 import { getLabels, getTasks, type RunFilters, unreachable } from './api.ts';
+import { FailingCauses } from './failing-causes.tsx';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { patternName } from './pattern-name.ts';
@@ -35,6 +36,8 @@ export function RunListPage(props: {
 }): ReactElement {
   const { filters, sources } = props;
   const list = useRunList(filters, sources, props.onSource);
+  const wasListed = useRef(false);
+  wasListed.current ||= isListed(list);
   useSingleRun(list, sources);
   useAnyTask(filters, list);
   return (
@@ -74,8 +77,14 @@ export function RunListPage(props: {
       ) : (
         <Rows key={formatRoute({ page: 'runs', filters })} list={list} filters={filters} sources={sources} />
       )}
+      {wasListed.current && Object.keys(filters).every((name) => name === 'sort') ? <FailingCauses /> : null}
     </div>
   );
+}
+
+/** True when the server has read all runs, so that a further question does not delay them. */
+function isListed({ isLoading, rows, sums }: RunListState): boolean {
+  return !isLoading && rows.length > 0 && sums !== undefined && sums.pending + sums.notLookedAt === 0;
 }
 
 let isFirstList = true;

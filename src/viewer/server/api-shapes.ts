@@ -36,6 +36,26 @@ export interface SourceRow {
   readonly problem?: Problem;
 }
 
+/** A cause that still fails in several sessions of a project, as `coxswain failures` lists it. */
+export interface FailingCause {
+  readonly name: string;
+  readonly cause: string;
+  readonly sessions: number;
+  readonly calls: number;
+  /** Absent if it is not known. */
+  readonly costUsd?: number;
+  /** What worked after it. */
+  readonly worked?: string;
+  /** A call that failed, in a listed run. `call`: 1-based. */
+  readonly example?: { readonly source: string; readonly runId: string; readonly call: number };
+}
+
+export interface FailingAnswer {
+  /** Those that cost the most calls, at most three. */
+  readonly causes: readonly FailingCause[];
+  readonly leftOut: number;
+}
+
 export interface SourcesAnswer {
   readonly sources: readonly SourceRow[];
 }

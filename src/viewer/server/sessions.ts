@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Lesson } from '../../core/facts/lessons.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { LabelsFile } from './labels-file.ts';
 import type { ListedSource } from './listed-source.ts';
@@ -12,7 +13,11 @@ export interface ViewerState {
   readonly sources: readonly ViewerSource[];
   readonly list: RunList;
   readonly labels: LabelsFile;
+  readonly failing?: FailingReader | undefined;
 }
+
+/** Returns what keeps failing, as `coxswain failures` does. */
+export type FailingReader = () => Promise<readonly Lesson[]>;
 
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */
 const LOOK_MS = 1_000;

@@ -17,7 +17,7 @@ import { LabelsFile } from './labels-file.ts';
 import { listedSource } from './listed-source.ts';
 import { readFiles } from './read-files.ts';
 import { RunList } from './run-list.ts';
-import { Sessions } from './sessions.ts';
+import { Sessions, type FailingReader } from './sessions.ts';
 import { pageFolder as builtPageFolder } from './static-files.ts';
 import { cookieOf, createViewerApp, SECURITY_HEADERS, sessionCookie } from './viewer-app.ts';
 import { problemOf } from './viewer-fault.ts';
@@ -35,6 +35,8 @@ export interface ViewerOptions {
   readonly cacheFolder?: string;
   /** Returns true for a run whose process is known to be gone. Default: none is. */
   readonly isKilled?: (run: RunSummary) => boolean;
+  /** Asked when all runs are listed. Default: nothing is known to keep failing. */
+  readonly failing?: FailingReader;
 }
 
 export interface RunningViewer {
@@ -67,6 +69,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
       sources,
       list: new RunList(listed, labels),
       labels,
+      failing: options.failing,
     },
     sessions,
     pageFolder: options.pageFolder ?? builtPageFolder(),

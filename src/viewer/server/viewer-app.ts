@@ -1,7 +1,9 @@
 import { Hono } from 'hono';
 
 import { CoxswainError } from '../../core/base/error.ts';
-import type { ErrorAnswer, TasksAnswer } from './api-shapes.ts';
+import type { Lesson } from '../../core/facts/lessons.ts';
+import { present } from '../../core/base/json.ts';
+import type { ErrorAnswer, FailingAnswer, FailingCause, TasksAnswer } from './api-shapes.ts';
 import { formatLabels } from '../../lab/labels.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { readLabelChange } from './labels-file.ts';
@@ -23,6 +25,7 @@ export interface AppSetup {
 
 const ROWS_MS = 500;
 const MAX_ROWS = 100;
+const MAX_CAUSES = 3;
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** Content-Security-Policy: allows only files of the viewer. Inline scripts and styles, frames and other origins are blocked. */
@@ -121,7 +124,7 @@ function addSessionRoutes(app: Hono<ViewerEnv>, { port, sessions }: AppSetup): v
 }
 
 function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
-  const { list, sources } = state;
+  const { failing, list, sources } = state;
   app.get('/api/sources', async (context) => {
     await Promise.all(sources.map((source) => source.refresh()));
     return context.json({ sources: sources.map((source) => source.row()) });
@@ -134,11 +137,32 @@ function addListRoutes(app: Hono<ViewerEnv>, { state }: AppSetup): void {
     const { pending, runs } = await list.matchingRuns(readRunsQuery(query).filter, true);
     return context.json({ ...runGroups(runs, by), pending } satisfies TasksAnswer);
   });
+  app.get('/api/failing', async (context) => {
+    const lessons = (await failing?.()) ?? [];
+    const open = lessons.filter(({ stillHappens }) => stillHappens);
+    const causes = open.slice(0, MAX_CAUSES).map((lesson) => causeOf(lesson, state));
+    return context.json({ causes, leftOut: open.length - causes.length } satisfies FailingAnswer);
+  });
   app.get('/api/rows', async (context) => {
     const keys = (context.req.query('ids') ?? '').split(',').filter((key) => key !== '');
     if (keys.length > MAX_ROWS) throw viewerFault('too-many', `${keys.length} rows; ask for at most ${MAX_ROWS}`);
     return context.json({ rows: await list.rows(keys.map(readRunKey), ROWS_MS) });
   });
+}
+
+function causeOf(lesson: Lesson, { sources }: ViewerState): FailingCause {
+  const { calls, cause, costUsd, examples, name, sessions, worked } = lesson;
+  const found = examples.flatMap(({ number, runId }) => {
+    const source = sources.find(({ runs }) => runs.has(runId));
+    return source === undefined ? [] : [{ source: source.id, runId, call: number }];
+  });
+  return {
+    name,
+    cause,
+    sessions,
+    calls,
+    ...present({ costUsd: costUsd > 0 ? costUsd : undefined, worked: worked?.shown, example: found.at(-1) }),
+  };
 }
 
 function addFileRoutes(app: Hono<ViewerEnv>, { state: { labels } }: AppSetup): void {

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { cacheRoot } from '../../../core/node/state-places.ts';
-import { present } from '../../../core/base/json.ts';
+import { systemClock } from '../../../core/base/clock.ts';
+import { jsonOf, present } from '../../../core/base/json.ts';
+import type { Lesson } from '../../../core/facts/lessons.ts';
 import { invalidArgument } from '../../../core/base/error.ts';
 import { ONCE_MS } from '../../../viewer/server/sessions.ts';
 import { startViewer, type ViewerOptions } from '../../../viewer/server/start-viewer.ts';
@@ -13,7 +15,7 @@ import { killedSessions } from '../../runs/run-standing.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import { numberedRun, sessionNamed, type NumberedRun } from '../../runs/numbered-runs.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -51,10 +53,12 @@ export async function viewCommand(
   const sources = paths.length > 0 ? { paths } : await machineSources(options, terminal);
   const source = paths.length === 0 && options.run !== undefined ? await sourceOf(options.run, terminal) : 0;
   const pageOf = (url: string): string => selectPage(url, source);
+  const stop = new AbortController();
   const viewer = await startViewer({
     ...sources,
     cacheFolder: cacheRoot({ env: process.env }),
     isKilled: await killedSessions(),
+    failing: failuresReader(namedPaths.length === 0 ? machineArgs(options) : ['--', ...paths], stop.signal),
     ...present({ port, labels: options.labels }),
   });
   let redirect: RedirectFile | undefined;
@@ -71,10 +75,40 @@ export async function viewCommand(
     setTimeout(() => void redirect?.dispose(), ONCE_MS).unref();
     await interruption;
   } finally {
+    stop.abort();
     await redirect?.dispose();
     await viewer.close();
   }
   return 0;
+}
+
+function machineArgs({ project }: ViewOptions): readonly string[] {
+  return ['--since', '30d', ...(project === undefined ? [] : ['--project', project])];
+}
+
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const ANSWER_AGE_MS = 60_000;
+
+/**
+ * Asks a process of its own, because the first reading takes long and the pages go on. An answer is kept for a minute. Nothing keeps
+ * failing if the process fails.
+ */
+function failuresReader(args: readonly string[], signal: AbortSignal): () => Promise<readonly Lesson[]> {
+  const [, bin = ''] = process.argv;
+  let known: { readonly atMs: number; readonly lessons: Promise<readonly Lesson[]> } | undefined;
+  const read = async (): Promise<readonly Lesson[]> => {
+    const text = await new Promise<string>((resolve) => {
+      const command = [bin, 'failures', '--json', ...args];
+      execFile(process.execPath, command, { maxBuffer: MAX_ANSWER_BYTES, signal }, (_error, stdout) => resolve(stdout));
+    });
+    // `failures --json` writes lessons, one a line.
+    return text.split('\n').flatMap((line) => (jsonOf(line) ?? []) as unknown as Lesson | readonly []);
+  };
+  return () => {
+    const nowMs = systemClock.nowMs();
+    if (known === undefined || nowMs - known.atMs > ANSWER_AGE_MS) known = { atMs: nowMs, lessons: read() };
+    return known.lessons;
+  };
 }
 
 /** Returns the run with this number in the last report, or this beginning of its id. A file of this name comes first. */
