@@ -14,7 +14,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { endWithTest } from './support/end-with-test.ts';
-import { buildHook } from '../scripts/build-hook.ts';
+import { putHook } from './support/built-hook.ts';
 import { viewOf } from '../src/core/facts/run-view.ts';
 import { stateFile } from '../src/core/node/state-places.ts';
 import { loggedFaults, storeFileOf, trustAs } from './user-state.ts';
@@ -27,7 +27,7 @@ const built = testFolder();
 const CACHE = join(built, 'cache');
 
 beforeAll(async () => {
-  await buildHook(built);
+  await putHook(built);
 });
 
 interface Place {

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { buildHook } from '../scripts/build-hook.ts';
+import { putHook } from './support/built-hook.ts';
 import { buildPlugin } from '../scripts/build-plugin.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
 import { tempFolder } from './support/temp-folder.ts';
@@ -16,7 +16,7 @@ let runs = 0;
 
 beforeAll(async () => {
   built = await tempFolder();
-  await buildHook(built.path);
+  await putHook(built.path);
   await buildPlugin(built.path);
 });
 

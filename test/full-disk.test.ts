@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { buildHook } from '../scripts/build-hook.ts';
+import { putHook } from './support/built-hook.ts';
 import { smallDisk } from './support/small-disk.ts';
 import { testFolder } from './support/test-folder.ts';
 import { storedRecords } from './support/stored-records.ts';
@@ -21,7 +21,7 @@ let project: string;
 let plays = 0;
 
 beforeAll(async () => {
-  if (isMounted) await buildHook(built);
+  if (isMounted) await putHook(built);
 });
 
 afterAll(async () => {

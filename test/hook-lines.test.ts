@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, test } from 'vitest';
 
-import { buildHook } from '../scripts/build-hook.ts';
+import { putHook } from './support/built-hook.ts';
 import { LINE_MARK, LINES_ARGUMENT } from '../src/hosts/claude-code/hook-lines.ts';
 import { createBridge } from '../src/hosts/plugins/event-bridge.ts';
 import { endWithTest } from './support/end-with-test.ts';
@@ -20,7 +20,7 @@ const HOOK = join(built, 'hook.cjs');
 const CACHE = join(built, 'cache');
 
 beforeAll(async () => {
-  await buildHook(built);
+  await putHook(built);
 });
 
 interface Place {

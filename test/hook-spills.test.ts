@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, test } from 'vitest';
 
 import { rounds, thorough } from './support/rounds.ts';
-import { buildHook } from '../scripts/build-hook.ts';
+import { putHook } from './support/built-hook.ts';
 import type { TrajectoryRecord } from '../src/core/records/trajectory-record.ts';
 import { endWithTest } from './support/end-with-test.ts';
 import { fakeSecrets } from './support/fake-secrets.ts';
@@ -35,7 +35,7 @@ const KILLED_WITHIN_MS = 4_000;
 const built = testFolder();
 
 beforeAll(async () => {
-  await buildHook(built);
+  await putHook(built);
 });
 
 interface Place {

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { buildHook } from '../scripts/build-hook.ts';
 import { parseRecord } from '../src/core/records/decode-record.ts';
 import { openStore } from '../src/stores/registry/open-store.ts';
 import { startViewer } from '../src/viewer/server/start-viewer.ts';
@@ -137,9 +136,6 @@ describe.skipIf(noPostgres !== undefined)(
       }
       // On a busy machine an event may wait in a file beside the store, which folding brings in.
       expect(await done('recover', address('hooks'))).toContain('0 left');
-      const built = join(folder.path, 'dist');
-      await mkdir(built);
-      await buildHook(built);
       expect(await done('status')).toContain('1 call');
       expect(await done('report', '--all')).toContain('s1');
       const doctor = await cox(['doctor', '--json']);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { thorough } from '../support/rounds.ts';
-import { buildHook } from '../../scripts/build-hook.ts';
+import { putHook } from '../support/built-hook.ts';
 import { attack } from './attack.ts';
 import { DATABASES } from './databases.ts';
 import { FOLDER_LINKS } from './folder-links.ts';
@@ -33,7 +33,7 @@ const FAMILIES: readonly (readonly [name: string, tricks: readonly Trick[], also
 ];
 
 const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-beforeAll(async () => void (await buildHook(built)));
+beforeAll(async () => void (await putHook(built)));
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 
 /** `npm test` plays the first trick of these families, `npm run test:faults` all tricks of all. */
