@@ -33,7 +33,7 @@ const FAMILIES: readonly (readonly [name: string, tricks: readonly Trick[], also
 ];
 
 const built = mkdtempSync(join(tmpdir(), 'coxswain-test-'));
-beforeAll(async () => void (await putHook(built)));
+beforeAll(() => putHook(built));
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 
 /** `npm test` plays the first trick of these families, `npm run test:faults` all tricks of all. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { rounds } from '../../../test/support/rounds.ts';
+import { rounds, thorough } from '../../../test/support/rounds.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { listAll, readAll, scriptCalls, scriptRecord } from '../../../test/support/script-records.ts';
 import { runScript } from '../../../test/support/run-script.ts';
@@ -15,6 +15,8 @@ import { builtModule } from '../../../test/support/built-module.ts';
 
 /** Times a deletion is killed; 200 was run for each release. */
 const ROUNDS = rounds({ full: 20, short: 3 });
+/** Records of a run that is deleted. */
+const LONG = thorough ? 4000 : 1500;
 
 async function newFile(): Promise<string> {
   const folder = testFolder();
@@ -63,8 +65,8 @@ function count(raw: DatabaseSync, sql: string): number {
 test('a deletion leaves no row and no word, and shrinks the file by the size of the run', async () => {
   const file = await newFile();
   const store = open(file);
-  await fill(store, 'a', 4000);
-  await fill(store, 'b', 4000);
+  await fill(store, 'a', LONG);
+  await fill(store, 'b', LONG);
   await indexAll(store);
   const bytes = await store.sizeOf();
   expect(await store.deleteRun('a')).toBe(true);
@@ -73,11 +75,11 @@ test('a deletion leaves no row and no word, and shrinks the file by the size of 
   for (const table of ['records', 'indexed_records', 'record_words', 'runs', 'snapshots']) {
     expect([table, count(raw, `SELECT count(*) FROM ${table}`)]).toEqual([
       table,
-      { runs: 1, snapshots: 0 }[table] ?? 4000,
+      { runs: 1, snapshots: 0 }[table] ?? LONG,
     ]);
   }
   expect(count(raw, 'SELECT count(*) FROM removed_runs')).toBe(0);
-  expect(count(raw, "SELECT count(*) FROM record_words WHERE record_words MATCH 'needle'")).toBe(4000);
+  expect(count(raw, "SELECT count(*) FROM record_words WHERE record_words MATCH 'needle'")).toBe(LONG);
   raw.close();
   await store.close();
   expect((await stat(file)).size).toBeLessThan(0.65 * bytes);
@@ -88,7 +90,7 @@ test('a deletion leaves no row and no word, and shrinks the file by the size of 
 test('the word index shrinks with deletions, although the automatic merge of FTS5 is off', async () => {
   const file = await newFile();
   const store = open(file);
-  for (const runId of ['a', 'b', 'c', 'd']) await fill(store, runId, 2000);
+  for (const runId of ['a', 'b', 'c', 'd']) await fill(store, runId, LONG / 2);
   await indexAll(store);
   const raw = openRaw(file);
   const wordPages = (): number => count(raw, 'SELECT count(*) FROM record_words_data');
@@ -101,7 +103,7 @@ test('the word index shrinks with deletions, although the automatic merge of FTS
 test('while a large run is deleted, this process and another one write other runs', async () => {
   const file = await newFile();
   const [store, other] = [open(file), open(file)];
-  await fill(store, 'large', 8000);
+  await fill(store, 'large', 2 * LONG);
   const over = new AbortController();
   const deleting = store.deleteRun('large').finally(() => over.abort());
   let meanwhile = 0;
