@@ -141,3 +141,11 @@ test('a masked cause does not read like the variable PATH, and has no frame', ()
   expect(maskedCause('/bin/bash: line 1: go: command not found')).toBe('<path>: line <n>: go: command not found');
   expect(maskedCause('╭─ Error ──╮ │ No such command. │')).toBe('Error No such command.');
 });
+
+test('a number is masked, but not the digits of a name, so that other names are other calls and other causes', () => {
+  const call = (command: string): string => keysOf('Bash', { command }).call.text;
+  expect(call('run f7 --port 80 a-3.log')).toBe('run f7 --port # a-#.log');
+  expect(call('run f8')).not.toBe(call('run f7'));
+  expect(keysOf('f7', { id: 'n7' }).call.text).not.toBe(keysOf('f7', { id: 'n8' }).call.text);
+  expect(maskedCause('unknown tool f7 after 3 s')).toBe('unknown tool f7 after <n> s');
+});

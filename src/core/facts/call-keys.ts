@@ -12,7 +12,7 @@ export type KeyKind = 'call' | 'command' | 'name';
 
 export interface CallKey {
   readonly kind: KeyKind;
-  /** Masked: quoted texts, addresses, digests and numbers do not distinguish two keys. */
+  /** Masked: quoted texts, addresses, digests and numbers that are no part of a name do not distinguish two keys. */
   readonly text: string;
 }
 
@@ -242,7 +242,7 @@ function masked(text: string): string {
   return (line.includes('@') ? line.replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, 'ADDRESS') : line)
     .replaceAll(/(?:\/home|\/Users)\/[^/\s]+/g, '~')
     .replaceAll(/\b[\da-f]{7,40}\b/g, 'HASH')
-    .replaceAll(/\d+/g, '#')
+    .replaceAll(/\b\d+\b/g, '#')
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, 2 * KEY_CHARS)
@@ -263,7 +263,7 @@ export function maskedCause(text: string): string {
       '<path>',
     )
     .replaceAll(/\b[\da-f]{7,40}\b/g, '<hash>')
-    .replaceAll(/\d+/g, '<n>')
+    .replaceAll(/\b\d+\b/g, '<n>')
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, CAUSE_CHARS)
