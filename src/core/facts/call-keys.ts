@@ -124,6 +124,10 @@ export function teachesNothing(args: Json, cause: string): boolean {
   return IS_MISSING.test(cause) && LOOKS.test((commandLineOf(args) ?? '').replace(/ 2>&1$/, '').trim());
 }
 
+export function isMissing(cause: string): boolean {
+  return IS_MISSING.test(cause);
+}
+
 export function isInvocationFailure(cause: string): boolean {
   return IS_INVOCATION.test(cause);
 }

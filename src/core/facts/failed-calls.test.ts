@@ -226,7 +226,11 @@ test('what worked instead keeps most words of the failed command', () => {
   const worked = (failed: string, then: string) =>
     folded({ args: { command: failed }, error: 'no' }, { args: { command: then } }).failures[0]?.worked;
   expect(worked('entire status --no-pager', 'entire status')).toBe('entire status');
-  expect(worked('bun run test', 'cd a && bun run test')).toBe('bun run test');
+  expect(worked('bun run test', 'cd a && bun run test')).toBe('the same after cd a');
+  const script =
+    '"from a.technical import compute_all, parse_candles, find_key_levels, Candle; print(compute_all(1, 2, 3))"';
+  const looks = `which python3 && ${'ls -la /w/a && '.repeat(6)}cd /w/a`;
+  expect(worked(`python -c ${script}`, `${looks} && python3 -c ${script}`)).toBe(`python3 -c ${script}`);
   expect(worked('git for-each-ref | sort -u | rg x', 'sort -u')).toBeUndefined();
   expect(worked('git -C /w add a && git status', 'git status')).toBeUndefined();
   expect(worked('scripts/send.sh --to x', '/home/a/scripts/send.sh --to x')).toBe('/home/a/scripts/send.sh --to x');
@@ -257,6 +261,21 @@ test('a call that worked with other arguments is told apart from the failed one'
   expect(worked('Bash', show('a/b.mjs', '1,40'), show('src/c.js', '144,220'))).toBeUndefined();
   expect(worked('Bash', show('a/b.mjs', '1,40'), show('w/a/b.mjs', '1,40'))).toBe("sed -n '1,40p' w/a/b.mjs");
   expect(worked('Read', { file_path: '/a.ts' }, { file_path: '/a.ts' })).toBe('Read /a.ts');
+  const [status, free] = [{ cmd: 'gh auth status' }, { sandbox_permissions: 'require_escalated', timeout_ms: 9 }];
+  expect(worked('exec_command', status, { ...status, ...free })).toBe(
+    'the same with sandbox_permissions=require_escalated',
+  );
+});
+
+test('a path that is found from another folder is told with this folder', () => {
+  const failed = {
+    args: { command: "sed -n '1,40p' site/scripts/build.mjs" },
+    error: 'sed: site/scripts/build.mjs: No such file',
+  };
+  const worked = (command: string) => folded(failed, { args: { command } }).failures[0]?.worked;
+  expect(worked('cd /w && ls site && head -30 site/scripts/build.mjs')).toBe('the same path after cd /w');
+  expect(worked('ls site && head -30 site/scripts/build.mjs')).toBeUndefined();
+  expect(worked('cd /w && head -30 site/scripts/other.mjs')).toBeUndefined();
 });
 
 test('what the shell says last is the cause, whatever the output before it contains', () => {

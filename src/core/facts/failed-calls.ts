@@ -9,6 +9,7 @@ import {
   hidesExitCode,
   isCheckFailure,
   isInvocationFailure,
+  isMissing,
   keyNumber,
   keysOf,
   maskedCause,
@@ -34,6 +35,9 @@ const KEPT_SHARE = 0.6;
 const MIN_PART_CHARS = 4;
 const MAX_ARG = 80;
 const SHOWN_CHARS = 160;
+/** Arguments of a command that say what it is for, or how long the host waits for it. */
+const CHANGES_NO_RESULT =
+  /^(?:cmd|command|description|justification|login|max_output_\w+|prefix_rule|run_in_background|shell|timeout\w*|tty|yield_time_ms)$/;
 const HIDDEN_CHARS = 4_000;
 const LAST_CHARS = 200;
 const MAX_RUNNING = 50;
@@ -62,7 +66,7 @@ export interface FailedCall {
   readonly ms: number;
   readonly tokens: number;
   readonly costUsd: number;
-  /** The next call of the same tool that worked and resembles it: same target, same words, or same last words; or `the same with path=src`. */
+  /** The next call of the same tool that worked and resembles it: same target, same words, or same last words; or what was other in the same call: `the same with path=src`. */
   readonly worked?: string;
 }
 
@@ -139,7 +143,7 @@ export class FailedCallsFold {
     const keys = keysOf(tool, args);
     const file = isJsonObject(args) && commandLineOf(args) === undefined ? readCall(tool, args) : undefined;
     const isUnread = file?.target !== undefined && this.#files.get(file.target) === undefined;
-    const unread = isUnread && file.replaces !== undefined ? [nameKey(`${tool} of an unread file`)] : [];
+    const unread = isUnread && file.replaces !== undefined ? [nameKey(unreadKeyOf(tool))] : [];
     if (stated !== undefined && (INTERRUPTED.test(stated) || sendsInterrupt(call.args))) return;
     const all = [keys.call, ...keys.commands.map(({ key }) => key), ...keys.names.map(nameKey), ...unread];
     if (stated === undefined) {
@@ -150,13 +154,13 @@ export class FailedCallsFold {
       for (const key of all) this.#note(key, number, false, 'none');
       // A search shows only parts of a file.
       if (isUnread && !(isJsonObject(args) && 'pattern' in args)) this.#files.set(file.target, true);
-      this.#work({ args, number: call.number, tool }, now, provedText({ args, tool }, keys));
+      this.#work({ args, number: call.number, tool }, now, provedTexts({ args, tool }, keys));
       return;
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
     const kind = hiddenCause !== undefined ? 'hidden' : isCheckFailure(args, cause) ? 'check' : 'call';
     // A command that ends with an error and says nothing often answers a question.
-    const refused = NOT_READ.test(cause) ? unread : [];
+    const refused = isRefusedUnread(cause) ? unread : [];
     const failedKeys =
       cause === NO_CAUSE || teachesNothing(args, cause) ? [] : [...failedKeysOf(keys, cause), ...refused];
     // A test that fails was run, so its command works.
@@ -206,20 +210,25 @@ export class FailedCallsFold {
     this.#open = this.#open.filter((open) => open.number > number);
   }
 
-  /** @param shown  the part of the call that is proved to have worked, if any */
+  /** @param proved  what of the call is proved to have worked: all of that, and each command of it */
   #work(
     { args, number, tool }: Pick<RunCall, 'args' | 'number' | 'tool'>,
     now: Spent,
-    shown: string | undefined,
+    proved: readonly string[],
   ): void {
     this.#closeBefore(number - MAX_CALLS);
+    const [shown] = proved;
     if (this.#open.length === 0 || shown === undefined) return;
     const whole = shownCall({ args, tool });
+    const folder = folderOf(args);
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
       // The same pipe with another last command of the same program.
       const isPipe = programIn(open.command) === programIn(shown) && isAlike(open.shown, whole);
-      const worked = isAlike(open.shown, shown) || isAlike(open.command, shown) ? shown : isPipe ? whole : undefined;
+      const alike = proved.find((text) => isAlike(open.shown, text) || isAlike(open.command, text));
+      const isFoundThere =
+        folder !== undefined && folder !== folderOf(open.args) && isMissing(open.cause) && namesPath(open, proved);
+      const worked = alike ?? (isPipe ? whole : isFoundThere ? `the same path after cd ${folder}` : undefined);
       if (worked === undefined) return [open];
       const other = worked === open.shown ? otherArgs(open.args, args) : worked;
       // Of an edit with another content it is not known what made it work, such as a read before it.
@@ -230,6 +239,15 @@ export class FailedCallsFold {
   }
 }
 
+/** The name of replacements in files that the run neither read nor wrote. */
+export function unreadKeyOf(tool: string): string {
+  return `${tool} of an unread file`;
+}
+
+export function isRefusedUnread(cause: string): boolean {
+  return NOT_READ.test(cause);
+}
+
 function nameKey(text: string): CallKey {
   return { kind: 'name', text };
 }
@@ -238,11 +256,22 @@ function keysOfCommands(commands: CallKeys['commands']): readonly CallKey[] {
   return commands.flatMap(({ key, names }) => [key, ...names.map(nameKey)]);
 }
 
-function provedText({ args, tool }: Pick<RunCall, 'args' | 'tool'>, { commands }: CallKeys): string | undefined {
-  const proved = commands.filter(({ isProved, text }) => isProved && text !== '');
-  if (proved.length === commands.length) return shownCall({ args, tool });
-  const command = proved.map(({ text }) => text).join(' && ');
-  return command === '' ? undefined : shownCall({ args: { command }, tool });
+function provedTexts(call: Pick<RunCall, 'args' | 'tool'>, { commands }: CallKeys): readonly string[] {
+  const proved = commands.filter(({ isProved, text }) => isProved && text !== '').map(({ text }) => text);
+  const shownPart = (command: string): string => shownCall({ args: { command }, tool: call.tool });
+  if (proved.length === commands.length) return [shownCall(call), ...proved.map(shownPart)];
+  return proved.length === 0 ? [] : [proved.join(' && '), ...proved].map(shownPart);
+}
+
+/** The folder to which the line goes first. */
+function folderOf(args: Json): string | undefined {
+  return /^ *cd ([^\s;&|]+) *&&/.exec(commandLineOf(args) ?? '')?.[1];
+}
+
+/** Returns true if the commands have a path, of several parts, that the error of the failed one named. */
+function namesPath({ keys }: OpenFailure, proved: readonly string[]): boolean {
+  const paths = keys.filter(({ kind, text }) => kind === 'name' && /^[^/\s]+\//.test(text)).map(({ text }) => text);
+  return paths.some((path) => proved.some((text) => text.split(' ').includes(path)));
 }
 
 function costOf(
@@ -267,9 +296,13 @@ function programIn(command: string): string {
 
 /** Returns what the arguments of a call have that those of the failed call do not, if both are shown as the same. */
 function otherArgs(failed: Json, worked: Json): string | undefined {
-  if (!isJsonObject(failed) || !isJsonObject(worked) || commandLineOf(worked) !== undefined) return undefined;
+  if (!isJsonObject(failed) || !isJsonObject(worked)) return undefined;
+  const folder = folderOf(worked);
+  if (folder !== undefined && folder !== folderOf(failed)) return `the same after cd ${folder}`;
+  const isCommand = commandLineOf(worked) !== undefined;
   const changed = Object.entries(worked).filter(
-    ([name, value]) => JSON.stringify(value) !== JSON.stringify(failed[name]),
+    ([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(failed[name]) && !(isCommand && CHANGES_NO_RESULT.test(name)),
   );
   const texts = changed.flatMap(([name, value]) => {
     const isShown = typeof value === 'string' && value.length <= MAX_ARG && !CONTENT.test(name);

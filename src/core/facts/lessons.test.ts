@@ -115,7 +115,8 @@ test('a lesson of failures that state different causes says so', () => {
     fails("unexpected argument '-A' found"),
     fails('cat: illegal option -- A'),
   ).lessons;
-  expect(lesson).toMatchObject({ cause: 'cat: illegal option -- A', causes: 2 });
+  const examples = [{ runId: 's0' }, { runId: 's2' }];
+  expect(lesson).toMatchObject({ cause: 'cat: illegal option -- A', causes: 2, examples });
 });
 
 test('a session in which a call failed and then worked is one in which it failed, and retires the lesson', () => {

@@ -1,6 +1,7 @@
 import { present } from '../base/json.ts';
 import type { CallKey } from './call-keys.ts';
 import { instructionLineOf, mergedFiles, type InstructionFile, type InstructionLine } from './instruction-lines.ts';
+import { isRefusedUnread, unreadKeyOf } from './failed-calls.ts';
 import { holds, LessonBook, sessionsOf, type KeyState, type LessonRun, type PlacedFailure } from './lesson-book.ts';
 
 const MAX_RUNS = 5_000;
@@ -134,8 +135,11 @@ function lessonsOf(
     const [best] = numbers.toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
     if (best !== undefined) bestOf.set(text, best);
   }
+  const ofUnread = new Map(held.map(([number, { key }]) => [key.text, number]));
   for (const failure of book.failures) {
-    const best = bestOf.get(textOf(failure));
+    // An edit that the host refuses although the file was read belongs to those without a read before.
+    const unread = isRefusedUnread(failure.cause) ? ofUnread.get(unreadKeyOf(failure.tool)) : undefined;
+    const best = unread ?? bestOf.get(textOf(failure));
     if (best === undefined) rest.push(failure);
     else byKey.get(best)?.push(failure);
   }
@@ -181,6 +185,7 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
   // The call that is shown is one after which the shown fix worked.
   const last = failures.findLast((one) => one.worked === worked?.shown) ?? failures.at(-1);
   const sessions = sessionCount(failures);
+  const cause = mostOf(failures.map((one) => [one.cause, one.sessionId]))?.shown ?? '';
   const times = failures.map(({ atMs }) => atMs).filter((atMs) => atMs > 0);
   return {
     project,
@@ -188,8 +193,8 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
     tool: last?.tool ?? '',
     name: nameOf(state.key, failures),
     shown: last?.shown ?? '',
-    cause: mostOf(failures.map(({ cause, sessionId }) => [cause, sessionId]))?.shown ?? '',
-    causes: new Set(failures.map(({ cause }) => cause)).size,
+    cause,
+    causes: new Set(failures.map((one) => one.cause)).size,
     times: failures.length,
     sessions,
     ranIn: sessions + state.fine,
@@ -199,7 +204,7 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
     lastAtMs: times.length === 0 ? 0 : Math.max(...times),
     ...present({ worked }),
     stillHappens: state.lastFailed,
-    examples: examplesOf(failures),
+    examples: examplesOf(failures.filter((one) => one.cause === cause)),
   };
 }
 

@@ -140,12 +140,13 @@ function similarText({ similar }: NonNullable<Lesson['worked']>): string {
   return similar === 0 ? '' : `, a similar call in ${countText(similar)} more`;
 }
 
-function endText({ lastAtMs, stillHappens, worked }: Lesson): string {
+function endText(lesson: Lesson): string {
+  const { lastAtMs, stillHappens, worked } = lesson;
   const then =
     worked === undefined
       ? []
       : [
-          `then worked: ${printableCut(worked.shown, 80)} (in ${countOf(worked.sessions, 'session')}${similarText(worked)})`,
+          `then worked: ${printableCut(inProject(worked.shown, lesson), 80)} (in ${countOf(worked.sessions, 'session')}${similarText(worked)})`,
         ];
   const last = lastAtMs > 0 ? [`last ${localTimeText(lastAtMs)}`] : [];
   const facts = [...then, ...last].join(', ');
