@@ -97,6 +97,15 @@ const claudeError = (error: string, text: string, status?: number): Entry => ({
   error,
   apiErrorStatus: status,
 });
+const claudeRetry = (retryAttempt: number, error: object): Entry => ({
+  type: 'system',
+  subtype: 'api_error',
+  uuid: `u${(ids += 1)}`,
+  sessionId: 's',
+  retryAttempt,
+  maxRetries: 10,
+  error,
+});
 const esc = claude('user', '[Request interrupted by user]');
 const escOfCall = claude('user', '[Request interrupted by user for tool use]');
 const refused = claudeResult("The user doesn't want to proceed with this tool use.", true);
@@ -216,6 +225,13 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'stopped by you, after "npm test"',
   ],
   [
+    'pi: stopped in a request',
+    'p.jsonl',
+    [...piStart, piText('aborted', { errorMessage: 'Operation aborted' })],
+    'stopped',
+    'stopped by you',
+  ],
+  [
     'Claude Code: the plan was not approved',
     'a.jsonl',
     [task, claudeCall('ExitPlanMode', { plan: '# A plan' }), refused, escOfCall],
@@ -251,6 +267,33 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'cut off while "npm test" was running; no record for 24.0 hours',
   ],
   ['Claude Code: cut off before it answered', 'a.jsonl', [task], 'cut_off', 'cut off before it answered'],
+  [
+    'Claude Code: cut off while it repeated a request',
+    'a.jsonl',
+    [task, claudeRetry(1, { formatted: 'Request timed out.' }), claudeRetry(2, { formatted: 'Request timed out.' })],
+    'cut_off',
+    'cut off, after 2 failed requests (Request timed out.); no record for 24.0 hours',
+  ],
+  [
+    'Claude Code: stopped while it repeated a request after a call',
+    'a.jsonl',
+    [
+      task,
+      claudeCall('Bash', { command: 'npm run build' }),
+      claudeResult('ok'),
+      claudeRetry(1, { status: 529, error: { error: { message: 'Overloaded' } } }),
+      esc,
+    ],
+    'stopped',
+    'stopped by you, after 1 failed request (Overloaded)',
+  ],
+  [
+    'Claude Code: cut off after a request that succeeded again',
+    'a.jsonl',
+    [task, claudeRetry(1, { cause: { code: 'ECONNRESET' } }), claudeCall('Bash', { command: 'sleep 900' })],
+    'cut_off',
+    'cut off while "sleep 900" was running',
+  ],
   [
     'Claude Code: the turn ended without a message',
     'a.jsonl',
@@ -304,6 +347,13 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     [...codexStart, codexText, codex('event_msg', { type: 'task_complete', last_agent_message: 'Done.' })],
     'answered',
     'it answered',
+  ],
+  [
+    'Codex: cut off while it repeated a request',
+    'r.jsonl',
+    [...codexStart, codex('event_msg', { type: 'stream_error', message: 'Reconnecting... 1/5' })],
+    'cut_off',
+    'cut off, after 1 failed request (Reconnecting... 1/5)',
   ],
   ['Codex: answered without an end marker', 'r.jsonl', [...codexStart, codexText], 'answered', 'it answered'],
   [

@@ -70,6 +70,16 @@ const RUNS: Readonly<Record<string, readonly TrajectoryPayload[]>> = {
     said,
     ended,
   ],
+  'answered after a refused plan': [
+    called('ls', 'a'),
+    answered('a', false, 'a'),
+    called('ls', 'b'),
+    answered('a', false, 'b'),
+    { kind: 'tool_started', tool_call_id: 'c', tool_name: 'ExitPlanMode', args: { plan: 'x' } },
+    { ...refused, tool_name: 'ExitPlanMode' },
+    said,
+    ended,
+  ],
   'stopped after a refused call': [called('git push'), refused, interrupted],
   'worked, although a call was refused': [
     called('git push'),
@@ -127,6 +137,7 @@ test('the terminal and the viewer say the same of how a session stands, and whet
       'needs',
       'it answered; no check that coxswain recognises; its last call (git push) was refused',
     ],
+    ['answered after a refused plan', 'done', 'it answered; no check that coxswain recognises'],
     ['stopped after a refused call', 'needs', 'stopped by you, after "git push" was refused'],
     ['worked, although a call was refused', 'done', 'it answered, and its last check (call 2, npm test) passed'],
   ]);

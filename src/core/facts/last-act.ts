@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../base/json.ts';
-import { waitText } from '../records/words.ts';
+import { REQUEST_RETRIED, waitText } from '../records/words.ts';
 import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -20,6 +20,8 @@ export const COMMAND_ECHO: RegExp = /^<(?:command-|local-command-|bash-)/;
 
 /** A message with which a user leaves the program. */
 const LEAVES = /^\/?(?:exit|quit)$/i;
+/** What hosts write for a request that a person stopped. */
+const ABORTED = /\baborted\b/i;
 /** What Claude Code writes for Esc and Ctrl-C. */
 export const INTERRUPTED: RegExp = /^\[Request interrupted/;
 
@@ -36,6 +38,9 @@ export class LastActFold {
   /** True if the user left the program after the answer. */
   #hasLeft = false;
   #isPlan = false;
+  /** The requests that failed since the last answer, and what the last one said. */
+  #failedRequests = 0;
+  #requestError = '';
   #lastCall: RunCall | undefined;
   readonly #running = new Map<string, RunCall>();
   /** The calls of the answer that the model's service made itself, such as a search: their results are before its words. */
@@ -45,6 +50,7 @@ export class LastActFold {
     switch (payload.kind) {
       case 'session_event':
         this.#waitsFor = waitText(payload) ?? this.#waitsFor;
+        if (payload.event_type === REQUEST_RETRIED) this.#noteFailedRequest(textIn(payload.data, 'error'));
         return;
       case 'message_appended': {
         const { message } = payload;
@@ -65,6 +71,9 @@ export class LastActFold {
         if (this.#isAnswer && message.role === 'user') this.#lastCall = undefined;
         this.#isIdle = false;
         this.#hasLeft = false;
+        if (message.role === 'assistant' && message.error_message !== undefined && !ABORTED.test(message.error_message))
+          this.#noteFailedRequest(message.error_message);
+        else if (!INTERRUPTED.test(text)) this.#failedRequests = 0;
         this.#running.clear();
         this.#isAnswer = false;
         // The note of an interruption follows the plan.
@@ -88,6 +97,7 @@ export class LastActFold {
         this.#isIdle = false;
         this.#isAnswer = ANSWER.test(payload.tool_name);
         this.#isPlan = false;
+        this.#failedRequests = 0;
         this.#begin(call);
         return;
       case 'tool_ended':
@@ -112,9 +122,21 @@ export class LastActFold {
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
       othersRunning: Math.max(0, this.#running.size - 1),
-      ...(call === undefined ? {} : { call: callLabel(call), isRefused: call.outcome === 'refused' }),
+      ...(call === undefined
+        ? {}
+        : {
+            call: callLabel(call),
+            // An answer after a declined plan or question is about it.
+            isRefused: call.outcome === 'refused' && !(this.#isAnswer && asksPerson(call.tool)),
+          }),
       ...(call?.failed === true ? { failedCall: call.number } : {}),
+      ...(this.#failedRequests === 0 ? {} : { failedRequests: this.#failedRequests, requestError: this.#requestError }),
     };
+  }
+
+  #noteFailedRequest(error = ''): void {
+    this.#failedRequests += 1;
+    this.#requestError = oneLine(error);
   }
 
   #begin(call: RunCall | undefined): void {

@@ -1,7 +1,14 @@
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { periodText } from '../base/number-text.ts';
 import type { RunCall } from './run-call.ts';
-import { endsRefused, isAboutPlan, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type RunVerdict } from './run-verdict.ts';
+import {
+  endsRefused,
+  failedRequestsText,
+  isAboutPlan,
+  WAITS_FOR_ANSWER,
+  WAITS_FOR_DECISION,
+  type RunVerdict,
+} from './run-verdict.ts';
 import type { RunView } from './run-view.ts';
 
 /** After how long a clock speaks about a run, in milliseconds. */
@@ -63,7 +70,11 @@ export function alertOf(
   const isLong = lastAct.isLong ?? (runningCall !== undefined && takesLong(runningCall));
   if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;
-  if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
+  if (!isRunning) {
+    const requests = failedRequestsText(lastAct);
+    const text = `${silence}: its model has not answered${requests === '' ? '' : `, ${requests}`}`;
+    return { kind: 'silent', text, sinceMs };
+  }
   const hangs = isAlive
     ? 'it hangs or waits for a permission'
     : 'it hangs, waits for a permission, or its program has ended';

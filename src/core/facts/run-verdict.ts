@@ -147,6 +147,9 @@ export interface LastAct {
   readonly refused?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
+  /** Number of requests to the model that failed since its last answer, and what the last one said. */
+  readonly failedRequests?: number;
+  readonly requestError?: string;
   /** The number of the last call, if it failed. */
   readonly failedCall?: number;
   /** True if the last call presented a plan that was not approved. */
@@ -156,10 +159,25 @@ export interface LastAct {
   readonly changes?: readonly LastChange[];
 }
 
-function duringText({ call = '', isRefused = false, isRunning = false, othersRunning = 0 }: LastAct): string {
+/** `after 8 failed requests (529 Overloaded)`; empty if the model answered last. */
+export function failedRequestsText({ failedRequests = 0, requestError = '' }: LastAct): string {
+  if (failedRequests === 0) return '';
+  return `after ${countOf(failedRequests, 'failed request')}${requestError === '' ? '' : ` (${requestError})`}`;
+}
+
+function duringText(last: LastAct): string {
+  const { call = '', isRefused = false, isRunning = false, othersRunning = 0 } = last;
+  const requests = failedRequestsText(last);
+  if (requests !== '' && !isRunning) return `, ${requests}`;
   if (call === '') return '';
   const running = othersRunning === 0 ? 'was' : `and ${countOf(othersRunning, 'other call')} were`;
   return isRunning ? ` while "${call}" ${running} running` : `, after "${call}"${isRefused ? ' was refused' : ''}`;
+}
+
+/** What it waits for; of a permission also the command, if it is known. */
+function waitingText({ call = '', isRunning = false, waitsFor = '' }: LastAct): string {
+  const asks = waitsFor.startsWith(WAITS_FOR_ANSWER) || waitsFor === WAITS_FOR_DECISION;
+  return isRunning && !asks ? `${waitsFor}: ${call}` : waitsFor;
 }
 
 export function cutOffText(last: LastAct): string {
@@ -181,7 +199,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     };
   }
   if (waitsFor !== '' && (ended === undefined || reason === 'killed'))
-    return { verdict: 'waiting', evidence: waitsFor };
+    return { verdict: 'waiting', evidence: waitingText(last) };
   const during = duringText(last);
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
@@ -189,7 +207,9 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     if (silentMs > CUT_OFF_AFTER_MS) return { verdict: 'cut_off', evidence: `${cutOffText(last)}; ${silence}` };
     // Only a process that is known to live has a call that surely runs.
     const running = silentMs > 0 ? 'has no result yet' : 'is running';
-    const work = isRunning ? `"${call}" ${running}` : 'no answer yet';
+    const work = isRunning
+      ? `"${call}" ${running}`
+      : ['no answer yet', failedRequestsText(last)].filter(Boolean).join(' ');
     return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
   }
   if (isStop(ended)) {

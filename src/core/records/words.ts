@@ -103,6 +103,9 @@ export const TURN_WORKED = 'turn_worked';
 /** The type of `session_event` records with the name that a session has in its host, given by a person or the host. Data: `name`. */
 export const SESSION_NAMED = 'session_named';
 
+/** The type of `session_event` records of a failed request that the host makes again. Data: `attempt`, from 1, and `error` if known. */
+export const REQUEST_RETRIED = 'request_retried';
+
 /** `''` if the run no longer waits; undefined for other records. */
 export function waitText({ data, event_type: type }: PayloadOfEvent): string | undefined {
   const tool = isJsonObject(data) && typeof data['tool'] === 'string' ? ` to use ${data['tool']}` : '';

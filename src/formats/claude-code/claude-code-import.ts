@@ -2,12 +2,12 @@ import { wordSet } from '../../core/base/word-set.ts';
 import { existsSync } from 'node:fs';
 import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
-import { endingAfter, isTurnEnd, failureReason } from './claude-ending.ts';
+import { endingAfter, isTurnEnd, failureReason, retryIn } from './claude-ending.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
 import { ObjectLines, plainText } from '../parts/object-lines.ts';
 import { sourceStem, sourceCall, sourceBlock, sourceTimeMs } from '../parts/source-content.ts';
 import { type StoredContentBlock, textOfContent } from '../../core/records/agent-message.ts';
-import { SESSION_NAMED, TURN_WORKED } from '../../core/records/words.ts';
+import { REQUEST_RETRIED, SESSION_NAMED, TURN_WORKED } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import {
   blocksOf,
@@ -79,6 +79,11 @@ class ClaudeCodeRun {
       else this.#session.endsAt(atMs);
       this.#isTurnOver = true;
       yield* this.#named();
+      return;
+    }
+    const retry = retryIn(entry);
+    if (retry !== undefined) {
+      if (this.#session.hasBegun) yield* this.#session.event(REQUEST_RETRIED, retry, atMs);
       return;
     }
     const ending = endingAfter(entry);
@@ -446,6 +451,7 @@ function sessionOf(entry: JsonMembers): string | undefined {
 
 function isUsed(entry: JsonMembers): boolean {
   if (isFiller(entry)) return false;
+  if (retryIn(entry) !== undefined) return true;
   if (entry.type === 'system') return entry.subtype === 'compact_boundary' || isTurnEnd(entry) || isDenial(entry);
   if (entry.type === 'attachment') return endingAfter(entry) !== 'same';
   // A workflow's journal has results too, of its agents.

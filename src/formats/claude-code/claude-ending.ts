@@ -1,4 +1,11 @@
-import { type JsonMembers, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
+import {
+  type JsonMembers,
+  type JsonObject,
+  textOrUndefined,
+  numberOrUndefined,
+  present,
+  isJsonObject,
+} from '../../core/base/json.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnding } from '../../core/records/trajectory-record.ts';
 import { COMMAND_ECHO } from '../../core/facts/last-act.ts';
@@ -43,6 +50,21 @@ export function isTurnEnd({ data, subtype, type }: JsonMembers): boolean {
   // Such an entry stands for each Stop hook, in versions that write the progress of hooks.
   if (type === 'progress') return isJsonObject(data) && data['hookEvent'] === 'Stop';
   return type === 'system' && (subtype === 'stop_hook_summary' || subtype === 'turn_duration');
+}
+
+/** The data of a failed request that Claude Code makes again: in a session file, and in stream-json. Undefined for other entries. */
+export function retryIn({ attempt, error, retryAttempt, subtype, type }: JsonMembers): JsonObject | undefined {
+  if (type !== 'system' || (subtype !== 'api_error' && subtype !== 'api_retry')) return undefined;
+  return present({ attempt: numberOrUndefined(retryAttempt ?? attempt), error: requestError(error) });
+}
+
+/** Claude Code writes the error of its library: with a text, or only the status or the code of the connection. */
+function requestError(error: unknown): string | undefined {
+  if (!isJsonObject(error)) return textOrUndefined(error);
+  const { cause, error: inner, formatted, message, status } = error;
+  const code = isJsonObject(cause) ? textOrUndefined(cause['code']) : undefined;
+  const text = textOrUndefined(formatted) ?? textOrUndefined(message) ?? requestError(inner) ?? code;
+  return text?.slice(0, ERROR_CHARS).toWellFormed() ?? (typeof status === 'number' ? `status ${status}` : undefined);
 }
 
 interface FailedRequest {

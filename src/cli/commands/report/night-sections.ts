@@ -234,6 +234,7 @@ function whyOf(run: RunFacts, section: SectionName): string {
     return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
   return evidence
     .replace(/^waits for (?:your answer: |your decision on )?/, '')
+    .replace(/^waiting for permission(?: to use|:) /, '')
     .replace(/^cut off(?: |, )?/, '')
     .replace(/^(?:it answered; )?no check that coxswain recognises(?:; |$)/, '')
     .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
