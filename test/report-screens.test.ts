@@ -54,7 +54,7 @@ function factsOf(index: number): RunFacts {
     commits: isCommitted ? 1 : 0,
     uncommitted: isCommitted ? 0 : 2,
     ...(isCommitted ? { branch: 'fix/login', commitsOn: { 'fix/login': 1 } } : {}),
-    ...(index % 9 === 0 ? { pullRequest: 'https://github.com/ann/shop/pull/12' } : {}),
+    ...(index % 9 === 0 ? { pullRequests: ['https://github.com/ann/shop/pull/12'] } : {}),
     ...(index % 7 === 0 ? { tokens: 1_000 } : { tokens: 90_000, costUsd: 0.41 }),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { branchText, commitsText, isTemporary, WorkFold } from './run-work.ts';
+import { branchText, commitsText, isTemporary, pullRequestsText, WorkFold } from './run-work.ts';
 
 const payload = { kind: 'turn_started', turn_index: 0 } as const;
 const call = {
@@ -89,6 +89,24 @@ test('a file that is edited again and again stays changed, and is not forgotten 
   expect(fold.work.filesChanged).toEqual(['a.ts']);
 });
 
+test('each pull request of a run is named, three of them with a count of the others', () => {
+  const fold = new WorkFold();
+  const make = (...addresses: readonly string[]): void => {
+    const result = addresses.join('\n');
+    const made = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
+    fold.fold(made, { ...call, args: { command: addresses.map(() => 'gh pr create --fill').join(' && ') } });
+  };
+  const [one = '', ...more] = [1, 2, 3, 4].map((number) => `https://github.com/a/b/pull/${number}`);
+  make(one);
+  expect(pullRequestsText(fold.work)).toEqual([one]);
+  make(one, ...more);
+  expect(pullRequestsText(fold.work)).toEqual(['https://github.com/a/b/pull/4, 3, 2 and 1 more']);
+  make('https://gitlab.com/c/merge_requests/9');
+  expect(pullRequestsText(fold.work)).toEqual([
+    'https://gitlab.com/c/merge_requests/9, https://github.com/a/b/pull/4, https://github.com/a/b/pull/3 and 2 more',
+  ]);
+});
+
 test('a commit that replaces one of the run is no further commit, and a rebase commits what was changed', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'touch a.ts && git commit -m x' } });
@@ -98,7 +116,7 @@ test('a commit that replaces one of the run is no further commit, and a rebase c
   const address = 'https://github.com/a/b/pull/7';
   const made = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result: address, is_error: false } as const;
   fold.fold(made, { ...call, args: { command: 'git commit --amend --no-edit && gh pr create --fill' } });
-  expect(fold.work).toMatchObject({ commits: 1, pullRequest: address });
+  expect(fold.work).toMatchObject({ commits: 1, pullRequests: [address] });
   fold.fold(payload, { ...call, args: { file_path: 'b.ts', content: 'b' }, tool: 'Write' });
   const result = '[detached HEAD e1a0f76] fix\n 2 files changed\nSuccessfully rebased and updated refs/heads/x.';
   const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;

@@ -30,7 +30,8 @@ export interface RunWork {
   readonly commitsWithoutHooks?: number;
   /** The branch of the last commit, or the last branch that the run created. */
   readonly branch?: string;
-  readonly pullRequest?: string;
+  /** The addresses of the pull requests that it made, the latest first, at most 20. Absent if none. */
+  readonly pullRequests?: readonly string[];
   /** Number of subagents that it started. Absent if none. */
   readonly delegated?: number;
   /** True if it reordered, squashed or left out commits, so that those of its commands are not those of the branch. Absent if not. */
@@ -85,8 +86,10 @@ const PICKS = /\bgit (?:-\S+ \S+ )*(?:revert|cherry-pick)\b/;
 const SQUASHES = /\brebase\b[^;&|\n]*--autosquash\b/;
 const FIXUP = /^(?:fixup|squash|amend)! /;
 const NEW_BRANCH = /\bgit (?:-C \S+ )?(?:checkout -[bB]|switch -[cC]|branch -[mM])\s+([\w./-]+)/;
-const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/;
-const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/;
+const PULL_REQUEST = /\b(?:gh pr|glab mr) create\b/g;
+const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/g;
+const MAX_PULL_REQUESTS = 20;
+const SHOWN_PULL_REQUESTS = 3;
 /** A result of a tool that says so. */
 const CREATED = /^.{0,40}\bcreated\b/i;
 /** Programs that change a file that exists. */
@@ -144,7 +147,7 @@ export class WorkFold {
   /** A command with a commit that runs in the background. */
   #committing: string | undefined;
   #branch: string | undefined;
-  #pullRequest: string | undefined;
+  readonly #pullRequests = new Set<string>();
   #declined = 0;
   #plan: string | undefined;
   #name: string | undefined;
@@ -340,7 +343,9 @@ export class WorkFold {
     if (SQUASHES.test(command)) this.#commits = this.#commits.filter(({ isFixup }) => !isFixup);
     if (CONTINUED.test(result)) this.#afterCommit.clear();
     this.#branch = NEW_BRANCH.exec(command)?.[1] ?? this.#branch;
-    if (PULL_REQUEST.test(command)) this.#pullRequest = PULL_ADDRESS.exec(result)?.[0] ?? this.#pullRequest;
+    const asked = command.match(PULL_REQUEST)?.length ?? 0;
+    for (const address of result.match(PULL_ADDRESS)?.slice(0, asked) ?? [])
+      if (this.#pullRequests.size < MAX_PULL_REQUESTS) this.#pullRequests.add(address);
     // A script that also reads changes a file that exists.
     for (const file of filesWrittenIn(command))
       this.#rewriteFile(placeOf(command, file), number, !/read/i.test(command));
@@ -412,11 +417,11 @@ export class WorkFold {
       ...(commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(commitsOn) }),
       ...(this.#delegated === 0 ? {} : { delegated: this.#delegated }),
       ...(this.#rewroteHistory ? { rewroteHistory: true as const } : {}),
+      ...(this.#pullRequests.size === 0 ? {} : { pullRequests: [...this.#pullRequests].reverse() }),
       ...(this.#declined === 0 ? {} : { declined: this.#declined }),
       ...present({
         lastChange: this.#lastChange,
         branch: this.#branch,
-        pullRequest: this.#pullRequest,
         plan: this.#plan,
         name: this.#name,
         lastMessage: this.#lastMessage,
@@ -504,6 +509,17 @@ export function commitsText({
   const share = without === commits ? '' : `${countText(without)} of them `;
   const made = `${countOf(commits, 'commit')}${where}${without === 0 ? '' : `, ${share}with --no-verify`}`;
   return [made, ...(rewroteHistory === true ? ['then rewrote history'] : [])];
+}
+
+/** `https://github.com/a/b/pull/7, 6, 5 and 2 more`: of one repository only the first has its address. */
+export function pullRequestsText({ pullRequests = [] }: Pick<RunWork, 'pullRequests'>): readonly string[] {
+  const [first, ...others] = pullRequests;
+  if (first === undefined) return [];
+  const place = first.slice(0, first.lastIndexOf('/') + 1);
+  const shown = others.slice(0, SHOWN_PULL_REQUESTS - 1);
+  const names = shown.map((other) => (other.startsWith(place) ? other.slice(place.length) : other));
+  const more = others.length - shown.length;
+  return [`${[first, ...names].join(', ')}${more === 0 ? '' : ` and ${countText(more)} more`}`];
 }
 
 export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 'commitsOn'>): readonly string[] {

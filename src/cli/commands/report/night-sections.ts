@@ -68,7 +68,8 @@ export interface ProjectState {
   readonly commitsWithoutHooks: number;
   /** Files that the only session with changes changed after its last commit. Absent if several have: another may have committed them. */
   readonly uncommitted?: number;
-  readonly pullRequest?: string;
+  /** Those of all sessions, the latest session first. Absent if none. */
+  readonly pullRequests?: readonly string[];
   readonly lastCheck?: string;
   readonly costUsd?: number;
   readonly withoutPrice: number;
@@ -297,6 +298,7 @@ function projectBlock(
 function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] }): ProjectState {
   const latest = own.toSorted((a, b) => b.lastAtMs - a.lastAtMs);
   const checked = latest.find(({ checks }) => checks.length > 0);
+  const pullRequests = new Set(latest.flatMap(({ pullRequests: made = [] }) => made));
   const changing = all.filter(({ commits, filesChanged }) => commits > 0 || filesChanged.length > 0);
   return {
     commits: own.reduce((sum, { commits }) => sum + commits, 0),
@@ -304,9 +306,9 @@ function stateOf({ all, own }: { readonly own: readonly RunFacts[]; readonly all
     commitsOn: sumOf(own.map(({ commitsOn = {} }) => commitsOn)),
     ...present({
       uncommitted: changing.length > 1 ? undefined : (changing[0]?.uncommitted ?? 0),
-      pullRequest: latest.find(({ pullRequest }) => pullRequest !== undefined)?.pullRequest,
       lastCheck: checked && lastCheckText(checked),
     }),
+    ...(pullRequests.size === 0 ? {} : { pullRequests: [...pullRequests] }),
     ...sumOfCosts(all),
     withoutPrice: all.filter(hasNoPrice).length,
   };

@@ -1,4 +1,4 @@
-import { branchText, commitsText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText, pullRequestsText } from '../../../core/facts/run-work.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
 import { costText, tokenFacts } from '../../../core/facts/usage-text.ts';
@@ -192,11 +192,11 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
 }
 
 function projectFacts(state: ProjectState): readonly string[] {
-  const { costUsd, isLeast, lastCheck, pullRequest, uncommitted = 0 } = state;
+  const { costUsd, isLeast, lastCheck, uncommitted = 0 } = state;
   return [
     ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
     ...commitsText(state),
-    ...(pullRequest === undefined ? [] : [pullRequest.replace(/^https:\/\/[^/]+\//, '')]),
+    ...pullRequestsText(state).map((text) => text.replaceAll(/https:\/\/[^/]+\//g, '')),
     ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
@@ -419,7 +419,7 @@ function workFacts(run: RunFacts): readonly string[] {
     ...(files.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
     ...commitsText(run),
     ...branchText(run).map((text) => printableCut(text, 70)),
-    ...(run.pullRequest === undefined ? [] : [printableCut(run.pullRequest, 120)]),
+    ...pullRequestsText(run).map((text) => printableCut(text, 120)),
     ...run.checks.map(checkFact),
   ];
 }

@@ -7,7 +7,7 @@ import { present } from '../../../core/base/json.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
-import { branchText, commitsText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText, pullRequestsText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, styled, type Block, type Text } from '../../document/document.ts';
@@ -232,7 +232,7 @@ function faultLines({ faults, faultTexts }: RunFacts): readonly string[] {
 const RESUMES: Readonly<Record<string, string>> = { 'claude-code': 'claude --resume', codex: 'codex resume' };
 
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
-  const { checks, commits, pullRequest, uncommitted } = run;
+  const { checks, commits, uncommitted } = run;
   const changed = changedFiles({ filesChanged: run.filesChanged, ...present({ project }) });
   const files = changed.slice(0, MAX_FILES).map((file) => printableCut(file, 80));
   const hidden = changed.length - files.length;
@@ -244,7 +244,7 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
           `${countOf(uncommitted, 'file')} changed ${commits === 0 ? 'and not committed by the run' : 'since its last commit'}`,
         ]),
     ...branchText(run).map((text) => printableCut(text, 70)),
-    ...(pullRequest === undefined ? [] : [printableCut(pullRequest, 120)]),
+    ...pullRequestsText(run).map((text) => printableCut(text, 200)),
   ];
   return [
     ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
