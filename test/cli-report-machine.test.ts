@@ -257,7 +257,21 @@ test('a command for recorded runs says that none is recorded, and show says whic
   await writeFileAt('.claude/projects/-o/alone-1.jsonl', session('alone-1'));
   await writeFileAt('.claude/projects/-o/alone-2.jsonl', session('alone-2'));
   const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
-  for (const args of [['search', 'x'], ['verify'], ['runs'], ['export'], ['gc', '--older-than', '1d']]) {
+  const listed = await here.run(['runs'], { env });
+  expect([listed.code, listed.stderr]).toEqual([
+    1,
+    'coxswain: no run of this project is recorded yet: coxswain --since all --all lists the session files of this machine, coxswain init records them from now on\n',
+  ]);
+  const found = await here.run(['search', 'task', 'alone', '2'], { env });
+  expect([found.code, found.stderr]).toEqual([0, '']);
+  expect(found.stdout).toMatch(/^message appended, .* run alone-2\n {2}user⏎task of alone-2\n/);
+  const nothing = await here.run(['search', 'zebra'], { env });
+  expect([nothing.code, nothing.stderr, nothing.stdout]).toEqual([
+    0,
+    'coxswain: nothing found in recorded runs and in 2 session files of this machine\n',
+    '',
+  ]);
+  for (const args of [['verify'], ['export'], ['gc', '--older-than', '1d']]) {
     const { code, stderr } = await here.run(args, { env });
     expect([args[0], code, stderr]).toEqual([
       args[0],

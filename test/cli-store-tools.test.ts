@@ -45,7 +45,7 @@ test('runs, show, search, gc and report say the time of this machine with its zo
   const began = '2026-10-13 03:34 UTC+05:30';
   expect(await stdoutOf('runs', '--store', 'runs.db')).toContain(began);
   const shown = await stdoutOf('show', 'sample-stuck-run', '--store', 'runs.db');
-  expect(shown).toContain(`started ${began}`);
+  expect(shown).toContain('started 2026-10-13 03:34, ended 2026-10-13 03:40 UTC+05:30');
   const found = await stdoutOf('search', '"old text not found"', '--kind', 'tool_ended', '--store', 'runs.db');
   const numbers = [...found.matchAll(/^call (\d+), tool ended, 2026-10-13 \d\d:\d\d UTC\+05:30/gm)].map(
     ([, number]) => number,
@@ -72,7 +72,7 @@ test('what is not there is nothing found, and exit code 0', async () => {
   await empty.listRuns();
   await empty.close();
   const { stderr: ofEmpty } = await here.run(['search', 'zebra', '--store', 'empty.db']);
-  expect(ofEmpty).toBe('coxswain: nothing found in empty.db: it has no run, and session files are not searched\n');
+  expect(ofEmpty).toBe('coxswain: nothing found in empty.db\n');
 });
 
 test('verify names the place of damage, and leaves with 1', async () => {
@@ -288,7 +288,7 @@ test('the store of an earlier version in the project is named and not opened; im
   const before = await readFile(join(here.cwd, old));
   const note =
     'coxswain: .coxswain/runs.db holds runs of an earlier version: move them with coxswain import .coxswain/runs.db';
-  for (const args of [['runs'], ['search', 'x'], ['verify'], ['effect'], ['export']]) {
+  for (const args of [['runs'], ['verify'], ['effect'], ['export']]) {
     const { code, stderr, stdout } = await here.run(args, { env });
     expect([args, code === 0, stdout]).toEqual([args, false, '']);
     expect(stderr.split('\n')[0]).toBe(`${note}, then delete it`);

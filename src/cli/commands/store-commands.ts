@@ -3,10 +3,10 @@ import { type CommandDefinition, STORE_ARGUMENT, STORE_OPTION, TARGET_OPTION } f
 export const STORE_COMMANDS: readonly CommandDefinition[] = [
   {
     name: 'search',
-    summary: 'find recorded messages, calls and results by their words',
+    summary: 'find messages, calls and results by their words',
     description:
-      'Finds the recorded messages, calls and results that contain all the words, newest first. Words in double quotes ' +
-      '(inside those of the shell) must be adjacent. Exit code 0 also if nothing is found.',
+      'Finds the recorded messages, calls and results that contain all the words, newest first; if this project has none, those in the ' +
+      'session files of this machine. Words in double quotes (inside those of the shell) must be adjacent. Exit code 0 also if nothing is found.',
     arguments: { '<words...>': 'words that a record must contain, all of them' },
     options: {
       ...STORE_OPTION,

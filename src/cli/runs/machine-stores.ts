@@ -102,12 +102,14 @@ export class MachineReader implements Pick<LiveReader, 'listRuns' | 'findRun' | 
   }
 }
 
+export const LISTS_SESSIONS = 'coxswain --since all --all lists the session files of this machine';
+
 /** A store of another project that cannot be read is left out with a note. Throws CoxswainError without any store. */
 export async function openMachineStores(query: MachineQuery, terminal: Terminal): Promise<MachineReader> {
   const stores = machineStores(query, terminal);
   const own = configuredStore().address;
   if (stores.length === 0 && query.project !== undefined) throw unknownProject(query.project, recordedProjects());
-  if (stores.length === 0) await requireStore(own);
+  if (stores.length === 0) await requireStore(own, `${LISTS_SESSIONS}, coxswain init records them from now on`);
   const opened: (MachineStore & { reader: LiveReader })[] = [];
   for (const store of stores) {
     try {

@@ -55,11 +55,16 @@ export async function sourcesNamed(paths: readonly string[], terminal: Terminal)
   return [address];
 }
 
+/** False for a database: the first query shows whether it exists. */
+export function isMissing(address: string): boolean {
+  const path = storePath(address);
+  return path !== undefined && !existsSync(path);
+}
+
 /** @param wayOut  what to do instead if this project has no recorded run */
 export async function requireStore(address: string, wayOut?: string): Promise<void> {
+  if (!isMissing(address)) return;
   const path = storePath(address);
-  // For a database, the first query shows whether it exists.
-  if (path === undefined || existsSync(path)) return;
   const shown = shownStore(address);
   const text =
     address === configuredStore().address

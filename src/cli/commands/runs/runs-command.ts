@@ -8,7 +8,7 @@ import { limitOf } from '../../terminal/option-values.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { lostAtEnd } from '../../runs/problems.ts';
 import { completeProjects } from '../../runs/complete-project.ts';
-import { MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
+import { LISTS_SESSIONS, MachineReader, openMachineStores } from '../../runs/machine-stores.ts';
 import { openReadableStore, pricesInForce } from '../../runs/open-store.ts';
 import { listBlock, styled, type ListItem } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
@@ -73,7 +73,7 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       });
       await terminal.write(terminalText({ blocks: [listBlock(items)] }, terminal));
     }
-    if (runs.length === 0 && options.json !== true) await terminal.write('no runs recorded\n');
+    if (runs.length === 0 && options.json !== true) await terminal.write(`no runs recorded; ${LISTS_SESSIONS}\n`);
     if (next !== undefined) terminal.complain(`coxswain: more runs follow: --after ${next}`);
     return 0;
   } finally {
