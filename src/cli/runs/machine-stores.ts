@@ -11,7 +11,7 @@ import { checkRunQuery, compareRuns, toRunPage } from '../../core/store/run-page
 import type { LiveReader, ReadQuery, RunPage, RunQuery } from '../../core/store/trajectory-store.ts';
 import { storePath } from '../../stores/store-address.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { openReadableStore, requireStore, shownStore, configuredStore } from './open-store.ts';
+import { isMissing, openReadableStore, requireStore, shownStore, configuredStore } from './open-store.ts';
 
 export interface MachineStore {
   readonly address: string;
@@ -42,7 +42,7 @@ export function machineStores({ project, sinceMs = 0 }: MachineQuery, terminal?:
     const isOther = projectName !== undefined && file !== storePath(address) && changedAtMs(file) >= sinceMs;
     return isOther ? [{ address: file, project: projectName }] : [];
   });
-  const stores = [...(isThere(address) ? [own] : []), ...others];
+  const stores = [...(isMissing(address) ? [] : [own]), ...others];
   if (project === undefined) return stores;
   const isFolder = statSync(resolve(project), { throwIfNoEntry: false })?.isDirectory() === true;
   const namedFolder = isFolder ? projectFolderOf(resolve(project)) : undefined;
@@ -139,12 +139,6 @@ export function unknownProject(name: string, known: readonly string[]): Coxswain
 
 function recordedProjects(): readonly string[] {
   return machineStores({}).map(({ project }) => basename(project));
-}
-
-function isThere(address: string): boolean {
-  const path = storePath(address);
-  // For a database, the first query shows whether it exists.
-  return path === undefined || statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** SQLite writes changes to the write-ahead log first, so its time counts too. */

@@ -71,15 +71,6 @@ test('failures in a row count from the first one', () => {
   expect(found(...calls).moments).toMatchObject([{ score: 45, call: 2, what: '5 failures in a row' }]);
 });
 
-test('a long call is worth a look, a wait for the user is not', () => {
-  expect(found(...call(0, false), ...call(1, false, 60)).moments).toMatchObject([
-    { score: 21, call: 2, atMs: START_MS, what: 'nothing happened for 1.0 hours' },
-  ]);
-  const prompt: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'and now?' } };
-  expect(found(...call(0, false), [600, prompt], ...call(1, false)).moments).toEqual([]);
-  expect(found(...call(0, false), [600, { kind: 'deadline_set' }], [0, prompt], ...call(1, false)).moments).toEqual([]);
-});
-
 test('the active time of a turn is at most what its host says, which leaves out waits for permissions', () => {
   const said: TrajectoryPayload = { kind: 'message_appended', message: { role: 'user', content: 'go on' } };
   const worked = (ms: number): TrajectoryPayload => ({
@@ -141,18 +132,11 @@ test('the time between an end, an exit or a finished turn and what follows it is
   ];
   for (const rest of rests) {
     // A resumed session of Claude Code begins with this message.
-    const { activeMs, moments } = found(...call(0, false, 2), [0, rest], [50, answer('No response requested.')]);
-    expect([rest.kind, activeMs, moments]).toEqual([rest.kind, 2 * MINUTE_MS, []]);
+    const { activeMs } = found(...call(0, false, 2), [0, rest], [50, answer('No response requested.')]);
+    expect([rest.kind, activeMs]).toEqual([rest.kind, 2 * MINUTE_MS]);
   }
   const silent = found(...call(0, false, 2), [0, said('go on')], [50, answer('Done.')]);
-  expect([silent.activeMs, silent.moments.length]).toEqual([52 * MINUTE_MS, 1]);
-});
-
-test('a pause of hours comes after every other moment', () => {
-  const calls = [0, 1, 2, 3, 4].flatMap((id) => call(id, true));
-  expect(found(...calls, ...call(5, false, 600)).moments.map(({ type }) => type)).toEqual(['streak', 'gap']);
-  const left = found(flagged('strong'), flagged('strong', 9), ...call(0, false, 600)).moments;
-  expect(left.map(({ type }) => type)).toEqual(['stuck identical_call', 'gap']);
+  expect(silent.activeMs).toBe(52 * MINUTE_MS);
 });
 
 test('an abandoned completion check, a bad end and a lost warning are found, at most two per run', () => {
@@ -208,7 +192,7 @@ test('a second moment of one type is listed only if other types do not fill the 
   for (let run = 0; run < 5; run += 1) add(`loop-${run}`, 'stuck cycle', 90);
   add('dead', 'end rate_limit', 70);
   expect(best.best.map(({ runId }) => runId)).toEqual(['loop-0', 'loop-1', 'dead']);
-  add('silent', 'gap', 40);
+  add('silent', 'fault', 40);
   expect(best.best.map(({ runId }) => runId)).toEqual(['loop-0', 'dead', 'silent']);
 });
 

@@ -1,4 +1,4 @@
-import { callNumber, countOf, durationText } from '../base/number-text.ts';
+import { callNumber, countOf } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
@@ -19,7 +19,6 @@ export interface MomentSources {
     'id' | 'calls' | 'checks' | 'ending' | 'verdict' | 'patternBasis' | 'patterns' | 'adviceTexts' | 'faultTexts'
   >;
   readonly streak: Streak;
-  readonly gap: Streak;
   readonly gaveUp: Streak | undefined;
   /** Start times of calls in Unix milliseconds, by call index; 0 or absent if unknown. */
   readonly callTimes: readonly number[];
@@ -28,7 +27,6 @@ export interface MomentSources {
 const MAX_TYPES = 64;
 const MAX_PER_RUN = 2;
 const MIN_STREAK = 5;
-const MIN_GAP_MINUTES = 10;
 
 type FoundMoment = Omit<Moment, 'runId'>;
 
@@ -37,7 +35,7 @@ type FoundMoment = Omit<Moment, 'runId'>;
  * not measured; docs/report.md has the table.
  */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
-  const { callTimes, facts, gap, gaveUp, streak } = sources;
+  const { callTimes, facts, gaveUp, streak } = sources;
   const { adviceTexts, faultTexts, id: runId } = facts;
   const [fault] = faultTexts;
   const foundMoments: (FoundMoment | undefined)[] = [
@@ -52,7 +50,6 @@ export function momentsOf(sources: MomentSources): readonly Moment[] {
     warningMoment(adviceTexts),
     fault === undefined ? undefined : { score: 45, type: 'fault', what: `a fault: ${fault}` },
     streakMoment(streak),
-    gapMoment(gap),
   ];
   return foundMoments
     .flatMap((moment) => {
@@ -150,14 +147,6 @@ function streakMoment(streak: Streak): FoundMoment | undefined {
     type: 'streak',
     what: `${streak.length} failures in a row`,
   };
-}
-
-function gapMoment(gap: Streak): FoundMoment | undefined {
-  const minutes = Math.floor(gap.length / 60_000);
-  if (minutes < MIN_GAP_MINUTES) return undefined;
-  // Below every other moment: a pause alone is no reason to look.
-  const score = Math.min(29, 15 + Math.floor(minutes / 10));
-  return { ...placeOf(gap), score, type: 'gap', what: `nothing happened for ${durationText(gap.length)}` };
 }
 
 function placeOf({ atMs, call }: Streak): Pick<Moment, 'call' | 'atMs'> {

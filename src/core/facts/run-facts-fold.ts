@@ -64,7 +64,6 @@ export class RunFactsFold {
   readonly #callTimes: number[] = [];
   #streak: Streak = { length: 0, call: 0, atMs: 0 };
   #longestStreak: Streak = this.#streak;
-  #longestGap: Streak = this.#streak;
   #gaveUp: Streak | undefined;
   #activeMs = 0;
   /** The active time before the last message of the user. */
@@ -135,8 +134,6 @@ export class RunFactsFold {
       const callMs = Math.max(0, this.#activeMs - beforeMs);
       this.#failedCalls.fold(payload, call, { cause, atMs, callMs, ...this.#spent() });
     }
-    if (lastAtMs > 0 && isOfAgent(payload) && !this.#isAtRest && atMs - lastAtMs > this.#longestGap.length)
-      this.#longestGap = { length: atMs - lastAtMs, call: Math.max(1, calls), atMs: lastAtMs };
     this.#isAtRest = restsAfter(payload) ?? this.#isAtRest;
     if (payload.kind === 'completion_checked' && payload.gave_up === true)
       this.#gaveUp = { length: payload.attempt, call: Math.max(1, calls), atMs };
@@ -241,7 +238,6 @@ export class RunFactsFold {
           verdict,
         },
         streak: this.#longestStreak,
-        gap: this.#longestGap,
         gaveUp: this.#gaveUp,
         callTimes: this.#callTimes,
       }),
@@ -368,10 +364,4 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
 function isOfUser(payload: TrajectoryPayload): boolean {
   if (payload.kind === 'tool_ended') return asksPerson(payload.tool_name);
   return payload.kind === 'message_appended' && payload.message.role === 'user';
-}
-
-/** Returns true if the agent caused the record. A late message of the user or the host shows no activity of the agent. */
-function isOfAgent(payload: TrajectoryPayload): boolean {
-  if (payload.kind === 'message_appended') return payload.message.role !== 'user' && payload.message.role !== 'system';
-  return payload.kind === 'tool_started' || payload.kind === 'tool_ended' || payload.kind === 'turn_started';
 }

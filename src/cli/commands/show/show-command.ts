@@ -172,7 +172,7 @@ async function* recordsOfSession(path: string, id: string): AsyncGenerator<Traje
 
 /** The call at which it went wrong, if one is known. */
 function firstCall({ moments }: RunFacts): Moment | undefined {
-  return moments.find(({ call, type }) => call !== undefined && type !== 'gap');
+  return moments.find(({ call }) => call !== undefined);
 }
 
 function timesText({ lastAtMs, startedAtMs, verdict }: RunFacts): readonly string[] {
