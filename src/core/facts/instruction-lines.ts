@@ -51,7 +51,11 @@ function lineAt(number: number, line: string): readonly (readonly [number, strin
 /** Joins what is known of each file, of which a part may be shown at a time: the last text of each line. */
 export function mergedFiles(files: readonly InstructionFile[]): readonly InstructionFile[] {
   const byPath = new Map<string, Map<number, string>>();
-  for (const { lines, path } of files) byPath.set(path, new Map([...(byPath.get(path) ?? []), ...lines]));
+  for (const { lines, path } of files) {
+    const known = byPath.get(path) ?? new Map<number, string>();
+    for (const [number, text] of lines) known.set(number, text);
+    byPath.set(path, known);
+  }
   return [...byPath].map(([path, lines]) => ({ path, lines: [...lines].toSorted(([a], [b]) => a - b) }));
 }
 

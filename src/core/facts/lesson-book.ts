@@ -47,15 +47,10 @@ export function sessionsOf(runs: readonly LessonRun[]): readonly LessonSession[]
   const inOrder = runs.toSorted((a, b) => a.startedAtMs - b.startedAtMs || (a.id < b.id ? -1 : 1));
   const bySession = Map.groupBy(inOrder, ({ id }) => rootOf(id, parents));
   const seen = new Set<string>();
-  // A key that never failed teaches nothing, and few keys did.
-  const failed = new Set(
-    runs.flatMap(({ failures }) =>
-      failures.filter(({ kind }) => kind !== 'check').flatMap(({ keys }) => keys.map(keyNumber)),
-    ),
-  );
+  const failed = repeatedKeys(bySession);
   return [...bySession].map(([id, members]) => {
     const keys = new Map<number, KeyRun & { readonly runId: string }>();
-    for (const run of members) {
+    for (const run of failed.size === 0 ? [] : members) {
       for (const one of keyRunsOf(run.keys, failed)) {
         const known = keys.get(one.key);
         if (known === undefined) keys.set(one.key, { ...one, runId: run.id });
@@ -67,6 +62,17 @@ export function sessionsOf(runs: readonly LessonRun[]): readonly LessonSession[]
     );
     return { id, startedAtMs: members[0]?.startedAtMs ?? 0, failures, keys };
   });
+}
+
+/** A key that failed in fewer sessions teaches nothing, and few keys failed in more. */
+function repeatedKeys(bySession: ReadonlyMap<string, readonly LessonRun[]>): ReadonlySet<number> {
+  const sessions = new Map<number, number>();
+  for (const members of bySession.values()) {
+    const failures = members.flatMap((run) => run.failures.filter(({ kind }) => kind !== 'check'));
+    for (const number of new Set(failures.flatMap(({ keys }) => keys.map(keyNumber))))
+      sessions.set(number, (sessions.get(number) ?? 0) + 1);
+  }
+  return new Set([...sessions].filter(([, count]) => count >= MIN_SESSIONS).map(([number]) => number));
 }
 
 /** A resumed session begins with a copy of the calls of the session before it. */
