@@ -14,10 +14,10 @@ const config: ViteUserConfig = mergeConfig(
       include: [
         'src/core/detect/patterns/trajectory-analysis.test.ts',
         'src/formats/reading/decompress.test.ts',
-        'src/lab/{measure-effect,sweep-replay}.test.ts',
+        'src/lab/{backtest,measure-effect,sweep-replay}.test.ts',
         'src/**/sqlite-{crash,delete-run,power-loss,processes}.test.ts',
         'test/hostile-repositories/*.test.ts',
-        'test/{backtest-queue,hook-lines,hook-spills,watch-killed,live-equals-replay,long-names,lost-records,package,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
+        'test/{backtest-queue,endings,hook-lines,hook-spills,watch-killed,live-equals-replay,long-names,lost-records,package,postgres,postgres-faults,postgres-replication,store-mutations}.test.ts',
       ],
     },
   },
