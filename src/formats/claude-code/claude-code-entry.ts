@@ -50,8 +50,8 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
   return Array.isArray(content) ? content : [];
 }
 
-/** The tool LSP reports its failures without the flag. */
-const LSP_ERROR = /^Error performing \w+: /;
+/** The tool LSP, and a subagent whose request failed, report failures without the flag. */
+const UNFLAGGED_ERROR = /^(?:Error performing \w+: |API Error: [^]*\nagentId: )/;
 
 /**
  * The block has what the model saw. Without `is_error` it succeeded, because the format writes the flag only on
@@ -70,7 +70,7 @@ export function resultInBlock(
   return {
     sourceId,
     result,
-    isError: block.is_error === true || (typeof result === 'string' && LSP_ERROR.test(result)),
+    isError: block.is_error === true || (typeof result === 'string' && UNFLAGGED_ERROR.test(result)),
     ...present({ durationMs: ranMs?.(sourceId) }),
     atMs,
   };

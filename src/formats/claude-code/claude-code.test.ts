@@ -107,14 +107,20 @@ test('calls that ran at the provider are calls, with the results that stand in t
   expect(results?.map(({ is_error }) => is_error)).toEqual([false, true, true]);
 });
 
-test('a failure that the tool LSP reports without the flag is a failure', () => {
+test('a failure that the tool LSP or a subagent reports without the flag is a failure', () => {
+  const died = { type: 'text', text: 'API Error: 401 OAuth token has expired · Please run /login' };
   const failure = "Error performing incomingCalls: LSP request 'textDocument/prepareCallHierarchy' failed";
   const { runs } = importLines(claudeCodeImporter, [
     user('Look.'),
-    answer('m1', [use('a'), use('b')]),
-    user([result('a', { content: failure }), result('b')]),
+    answer('m1', [use('a'), use('b'), use('c'), use('d')]),
+    user([
+      result('a', { content: failure }),
+      result('b'),
+      result('c', { content: [died, { type: 'text', text: 'agentId: a97d8e1' }] }),
+      result('d', { content: [died] }),
+    ]),
   ]);
-  expect(runs[0]?.ends.map(({ is_error }) => is_error)).toEqual([true, false]);
+  expect(runs[0]?.ends.map(({ is_error }) => is_error)).toEqual([true, false, true, false]);
 });
 
 test('a session resumed under a new id has only what came after the sessions it continues', () => {

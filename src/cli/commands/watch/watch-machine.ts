@@ -36,8 +36,9 @@ export const SCAN_MS = 2_000;
 const REST = 20;
 export const PLACES: SessionPlaces = { home: homedir(), env: process.env };
 
-/** In the background it shall cost nothing when nothing happens: a scan takes at most this share of the time. */
+/** In the background it shall cost nothing when nothing happens, but a new session shall not wait for longer than a minute. */
 const BACKGROUND_REST = 200;
+const MAX_REST_MS = 60_000;
 const BACKGROUND_SCAN_MS = 15_000;
 /** Time between two looks at the files that are followed. They are read only if they changed. */
 const BACKGROUND_LOOK_MS = 10_000;
@@ -150,7 +151,7 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
       isTold = true;
       if (background?.keep(seenMs) === false) break;
       [seenMs, nextSeenMs] = [nextSeenMs, scanAtMs - SEEN_LAG_MS];
-      const nextScanMs = steadyMs() + Math.max(scanMs, rest * (steadyMs() - scanStartMs));
+      const nextScanMs = steadyMs() + Math.max(scanMs, Math.min(MAX_REST_MS, rest * (steadyMs() - scanStartMs)));
       while (!signal.aborted && steadyMs() < nextScanMs) {
         for (const path of followed) await files.look(path);
         await feed.scanned(await tick(watcher, [...followed]));
