@@ -64,7 +64,8 @@ export function keysOf(tool: string, args: Json): CallKeys {
   }
   const commands = commandsIn(line);
   const names = new Set(commands.flatMap((command) => command.names));
-  return { call: { kind: 'call', text: lineText(line, line) }, commands, names: [...names].slice(0, MAX_NAMES) };
+  const whole = commands.find(({ text }) => text === line)?.key.text ?? lineText(line, line);
+  return { call: { kind: 'call', text: whole }, commands, names: [...names].slice(0, MAX_NAMES) };
 }
 
 export function keyNumber({ kind, text }: CallKey): number {

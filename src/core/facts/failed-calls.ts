@@ -154,7 +154,7 @@ export class FailedCallsFold {
       for (const key of all) this.#note(key, number, false, 'none');
       // A search shows only parts of a file.
       if (isUnread && !(isJsonObject(args) && 'pattern' in args)) this.#files.set(file.target, true);
-      this.#work({ args, number: call.number, tool }, now, provedTexts({ args, tool }, keys));
+      this.#work({ args, number: call.number, tool }, now, keys);
       return;
     }
     const cause = SAYS_NOTHING.test(stated) ? NO_CAUSE : stated;
@@ -210,15 +210,12 @@ export class FailedCallsFold {
     this.#open = this.#open.filter((open) => open.number > number);
   }
 
-  /** @param proved  what of the call is proved to have worked: all of that, and each command of it */
-  #work(
-    { args, number, tool }: Pick<RunCall, 'args' | 'number' | 'tool'>,
-    now: Spent,
-    proved: readonly string[],
-  ): void {
+  #work({ args, number, tool }: Pick<RunCall, 'args' | 'number' | 'tool'>, now: Spent, keys: CallKeys): void {
     this.#closeBefore(number - MAX_CALLS);
+    if (this.#open.length === 0) return;
+    const proved = provedTexts({ args, tool }, keys);
     const [shown] = proved;
-    if (this.#open.length === 0 || shown === undefined) return;
+    if (shown === undefined) return;
     const whole = shownCall({ args, tool });
     const folder = folderOf(args);
     this.#open = this.#open.flatMap((open) => {
@@ -256,6 +253,7 @@ function keysOfCommands(commands: CallKeys['commands']): readonly CallKey[] {
   return commands.flatMap(({ key, names }) => [key, ...names.map(nameKey)]);
 }
 
+/** Returns what of a call is proved to have worked: all of that, and each command of it. */
 function provedTexts(call: Pick<RunCall, 'args' | 'tool'>, { commands }: CallKeys): readonly string[] {
   const proved = commands.filter(({ isProved, text }) => isProved && text !== '').map(({ text }) => text);
   const shownPart = (command: string): string => shownCall({ args: { command }, tool: call.tool });
