@@ -37,18 +37,12 @@ const MAX_PRINTED = 40;
 const NAME_CHARS = 40;
 const SAMPLES = 3;
 
-export class TableOutput implements ReportOutput {
+class TableOutput {
   readonly #rows: AnalysedRow[] = [];
 
-  async add(run: RunFacts): Promise<void> {
+  add(run: RunFacts): void {
     this.#rows.push(analysedRow(run));
   }
-
-  get runs(): number {
-    return this.#rows.length;
-  }
-
-  async finish(): Promise<void> {}
 
   async write(by: keyof typeof GROUPS, isJson: boolean, terminal: Terminal): Promise<void> {
     const [key, unknown] = GROUPS[by];
@@ -229,12 +223,12 @@ export async function analyzeCommand(
     json: options.json === true,
   };
   const table = (by ?? options.csv) === undefined ? undefined : new TableOutput();
-  const printedOutput = new PrintedOutput(terminal, print);
-  const output = table === undefined ? printedOutput : by === undefined ? bothOutputs(printedOutput, table) : table;
+  const printed = by === undefined ? new PrintedOutput(terminal, print) : undefined;
   const store = options.store === undefined ? undefined : await openStoreNamed(options.store);
   const recorder = store && new RunRecorder(store, (refused) => problems.fault({ message: refusalText(refused) }));
   const { hints = false, recompute = false, verbose = false } = options;
   const ids = new RunIds();
+  let runs = 0;
   try {
     const sources = await countSources(paths.length === 0 ? installedSessions(terminal) : findSources(paths), progress);
     const query = {
@@ -251,17 +245,19 @@ export async function analyzeCommand(
     };
     for await (const run of runsOfSources(sources, query)) {
       progress.run();
-      await output.add(run);
+      runs += 1;
+      table?.add(run);
+      await printed?.add(run);
     }
   } finally {
     progress.end();
     await store?.close();
   }
   if (paths.length > 0) problems.endSources(ids.repeated);
-  await output.finish();
+  await printed?.finish();
   if (by !== undefined) await table?.write(by, options.json === true, terminal);
   if (options.csv !== undefined) await table?.save(options.csv);
-  if (output.runs === 0 && !problems.any) {
+  if (runs === 0 && !problems.any) {
     if (paths.length > 0) terminal.complain(`coxswain: ${printable(paths.join(', '))}: no run found`);
     return 1;
   }
@@ -281,19 +277,6 @@ async function countSources(
   return (async function* () {
     yield* all;
   })();
-}
-
-function bothOutputs(first: ReportOutput, second: ReportOutput): ReportOutput {
-  return {
-    async add(report) {
-      await first.add(report);
-      await second.add(report);
-    },
-    finish: () => first.finish(),
-    get runs() {
-      return first.runs;
-    },
-  };
 }
 
 /** A session without runs, such as an empty one, is not a problem. */
@@ -333,41 +316,31 @@ function refusalText({ runId, error }: RefusedRun): string {
 const MAX_HELD = 50;
 const MAX_TOP = 20;
 
-export interface ReportOutputOptions {
+interface PrintOptions {
   readonly stuckOnly: boolean;
   readonly summaryOnly: boolean;
   readonly all: boolean;
-  /** True: prints one line of JSON per run immediately. With `summaryOnly`: one line with the totals. */
-  readonly json?: boolean;
-}
-
-export interface ReportOutput {
-  add(run: RunFacts): Promise<void>;
-  finish(): Promise<void>;
-  readonly runs: number;
+  /** Prints one line of JSON per run immediately. With `summaryOnly`: one line with the totals. */
+  readonly json: boolean;
 }
 
 /** Up to 50 runs are printed in full, of more only the 20 with the most stuck patterns; with `all`, every run at once. */
-export class PrintedOutput implements ReportOutput {
+export class PrintedOutput {
   readonly #terminal: Terminal;
-  readonly #options: ReportOutputOptions;
+  readonly #options: PrintOptions;
   readonly #totals = new RunTotals();
   /** Texts to print; undefined if there are too many runs. */
   #held: string[] | undefined = [];
   #top: readonly { readonly rank: number; readonly run: RunFacts }[] = [];
 
-  constructor(terminal: Terminal, options: ReportOutputOptions) {
+  constructor(terminal: Terminal, options: PrintOptions) {
     this.#terminal = terminal;
     this.#options = options;
   }
 
-  get runs(): number {
-    return this.#totals.all.runs;
-  }
-
   async add(run: RunFacts): Promise<void> {
     this.#totals.add(run);
-    const { summaryOnly, stuckOnly, all, json = false } = this.#options;
+    const { all, json, stuckOnly, summaryOnly } = this.#options;
     const isStuck = run.stuck;
     if (summaryOnly || (stuckOnly && !isStuck)) return;
     if (json || all) {
@@ -380,12 +353,12 @@ export class PrintedOutput implements ReportOutput {
   }
 
   async finish(): Promise<void> {
-    const { json = false, summaryOnly } = this.#options;
+    const { json, summaryOnly } = this.#options;
     if (this.#held === undefined) await this.#writeTop();
     else for (const text of this.#held) await this.#terminal.write(text);
     if (json) {
       if (summaryOnly) await this.#terminal.write(outputLine(this.#totals.toJson()));
-    } else if (this.runs > 1 || summaryOnly) {
+    } else if (this.#totals.all.runs > 1 || summaryOnly) {
       const text = terminalText({ blocks: totalsBlocks(this.#totals) }, this.#terminal);
       await this.#terminal.write((summaryOnly ? '' : '\n') + text);
     }
