@@ -70,6 +70,20 @@ test('a command to the program itself gives the agent no work, before its first 
   expect(alertAfter(11, [...running('git push'), ...quits])).toMatch(/"git push" has no result/);
 });
 
+test('requests that are made again and again are no sign of life', () => {
+  const failed: TrajectoryPayload = {
+    kind: 'session_event',
+    event_type: 'request_retried',
+    data: { attempt: 1, error: 'Request timed out.' },
+  };
+  const at = { activeMinutesAgo: 1 };
+  expect(alertAfter(9, [failed, failed], at)).toBeUndefined();
+  expect(alertAfter(12, [failed, failed], at)).toBe(
+    'has had no answer for 12 minutes, after 2 failed requests (Request timed out.)',
+  );
+  expect(alertAfter(12, [failed, answered('Done.')], at)).toBeUndefined();
+});
+
 test('a model that does not answer is told, and an agent that has answered is not waited for', () => {
   const ended: TrajectoryPayload = {
     kind: 'tool_ended',

@@ -2,7 +2,7 @@ import { isJsonObject, type Json } from '../base/json.ts';
 import { REQUEST_RETRIED, waitText } from '../records/words.ts';
 import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
-import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';
 import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
@@ -38,15 +38,17 @@ export class LastActFold {
   /** True if the user left the program after the answer. */
   #hasLeft = false;
   #isPlan = false;
-  /** The requests that failed since the last answer, and what the last one said. */
+  /** The requests that failed since the last answer, the time of the first one, and what the last one said. */
   #failedRequests = 0;
+  #failingSinceMs = 0;
   #requestError = '';
   #lastCall: RunCall | undefined;
   readonly #running = new Map<string, RunCall>();
   /** The calls of the answer that the model's service made itself, such as a search: their results are before its words. */
   #served: ReadonlySet<string> = new Set();
 
-  fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
+  fold({ payload, recorded_at_unix_ms: atMs }: TrajectoryRecord, call: RunCall | undefined): void {
+    if (this.#failedRequests === 0) this.#failingSinceMs = atMs;
     switch (payload.kind) {
       case 'session_event':
         this.#waitsFor = waitText(payload) ?? this.#waitsFor;
@@ -130,7 +132,13 @@ export class LastActFold {
             isRefused: call.outcome === 'refused' && !(this.#isAnswer && asksPerson(call.tool)),
           }),
       ...(call?.failed === true ? { failedCall: call.number } : {}),
-      ...(this.#failedRequests === 0 ? {} : { failedRequests: this.#failedRequests, requestError: this.#requestError }),
+      ...(this.#failedRequests === 0
+        ? {}
+        : {
+            failedRequests: this.#failedRequests,
+            failingSinceMs: this.#failingSinceMs,
+            requestError: this.#requestError,
+          }),
     };
   }
 

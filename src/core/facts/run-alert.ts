@@ -57,7 +57,7 @@ export function alertOf(
   const { lastAct, lastAtMs: sinceMs, outcome, runningCall } = view;
   if (outcome !== undefined || sinceMs === 0) return undefined;
   const silentMs = nowMs - Math.max(sinceMs, activeAtMs);
-  const { call = '', isAnswer = false, isIdle = false, isRunning = false, waitsFor = '' } = lastAct;
+  const { call = '', failingSinceMs = 0, isAnswer = false, isIdle = false, isRunning = false, waitsFor = '' } = lastAct;
   const waits = waitsFor === '' ? (hostWaitsFor ?? '') : waitsFor;
   if (waits !== '') {
     if (nowMs - sinceMs < times.waitingMs) return undefined;
@@ -67,14 +67,16 @@ export function alertOf(
     return { kind: 'waiting', text: `waits for ${waits.replace(/^wait(?:s|ing) for /, '')}${about}`, sinceMs };
   }
   if (isAnswer || isIdle) return undefined;
+  // A request that is made again is no sign of life.
+  if (failingSinceMs > 0 && !isRunning) {
+    if (nowMs - failingSinceMs < times.silentMs) return undefined;
+    const text = `has had no answer for ${periodText(nowMs - failingSinceMs)}, ${failedRequestsText(lastAct)}`;
+    return { kind: 'silent', text, sinceMs: failingSinceMs };
+  }
   const isLong = lastAct.isLong ?? (runningCall !== undefined && takesLong(runningCall));
   if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;
-  if (!isRunning) {
-    const requests = failedRequestsText(lastAct);
-    const text = `${silence}: its model has not answered${requests === '' ? '' : `, ${requests}`}`;
-    return { kind: 'silent', text, sinceMs };
-  }
+  if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
   const hangs = isAlive
     ? 'it hangs or waits for a permission'
     : 'it hangs, waits for a permission, or its program has ended';

@@ -110,7 +110,7 @@ export class RunView {
     this.#changedPatterns = changes?.map(({ pattern }) => pattern) ?? recordedPatterns(payload);
     const call = this.#noteRecord(record, this.#counter.calls > callsBefore);
     if (this.#hasWork) {
-      this.#lastAct.fold(payload, call);
+      this.#lastAct.fold(record, call);
       this.#work.fold(payload, call);
       if (payload.kind === 'message_appended' && payload.message.role !== 'assistant')
         this.#checks.foldNotice(textOfContent(payload.message.content));
