@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 
+import { explainCall } from '../src/cli/commands/show/show-call.ts';
+import { scriptRun } from './support/script-records.ts';
 import { jsonLines, runCli, sampleRun } from './run-cli.ts';
 import { testFolder } from './support/test-folder.ts';
 
@@ -122,4 +124,17 @@ test('a missing call is an error with the range of calls', async () => {
   };
   expect(await refusal('9')).toEqual([2, '', expect.stringContaining('alpha has 8 calls; give a number from 1 to 8')]);
   expect(await refusal('0')).toEqual([2, '', expect.stringContaining('--call 0: give a whole number from 1')]);
+});
+
+test('a call without a result is an error that names the call', async () => {
+  const records = scriptRun('r', [
+    { kind: 'run_started', identity: { run_id: 'r', depth: 0 } },
+    { kind: 'tool_started', tool_call_id: 'c', tool_name: 'Bash', args: { command: 'git push' } },
+  ]);
+  async function* each(): AsyncGenerator<(typeof records)[number]> {
+    yield* records;
+  }
+  await expect(explainCall('r', 1, each())).rejects.toThrow(
+    'call 1 of run r has no result on record: Bash {command: "git push"}',
+  );
 });

@@ -65,11 +65,13 @@ export async function explainCall(
   const witness = witnessDetector((one) => (seen = one));
   const view = new RunView({ detectors: [...defaultDetectors(), witness], recompute: true });
   let epoch = -1;
+  let begun = '';
   let compared: { readonly number: number; readonly argsKey: string; readonly resultKey: string }[] = [];
   let found: Omit<ReadCall, 'run' | 'call' | 'calls' | 'patterns'> | undefined;
   for await (const record of records) {
     seen = undefined;
     const call = view.fold(record);
+    if (call?.number === number && begun === '') begun = callText(call.tool, call.args);
     // The detector runs inside the fold.
     const current = seen as SeenStep | undefined;
     if (call === undefined || current === undefined || found !== undefined) continue;
@@ -100,7 +102,10 @@ export async function explainCall(
     throw invalidArgument(`--call ${number}: run ${id} has ${choice}`);
   }
   if (found === undefined)
-    throw new CoxswainError('input-io', `call ${number} of run ${id} has no recorded result to read`);
+    throw new CoxswainError(
+      'input-io',
+      `call ${number} of run ${id} has no result on record: ${printableCut(begun, LINE_CHARS)}`,
+    );
   const patterns = view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => coversCall(one, number - 1));
   return { run: runId, call: number, calls, ...found, patterns };
 }
