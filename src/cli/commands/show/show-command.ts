@@ -29,7 +29,7 @@ import { markStanding, mayStand, standingNow } from '../../runs/run-standing.ts'
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
-import { factsJson, patternJson, type Moment } from '../../../core/facts/run-facts.ts';
+import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
 import { CoxswainError } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -79,17 +79,15 @@ async function showRecordedRun(
     const standing = mayStand(fold) ? await standingNow() : undefined;
     if (standing !== undefined) markStanding(fold, standing);
     const report = fold.facts(systemClock.nowMs());
-    const open = {
-      show: `coxswain show ${shellWord(idStart)}${options.store === undefined ? '' : ` --store ${shellWord(shownStore(file))}`}`,
-      view: viewCommandOf(
-        { id: run.runId, path: shownStore(file) },
-        { call: firstCall(report)?.call, isSession: false },
-      ),
-    };
-    const below = await familyIn(store, report);
-    const more = [...headerLines(run, file), ...doneLines(report, { below, open, project: report.project })];
+    const place = { id: run.runId, path: shownStore(file) };
+    const done = doneLines(report, {
+      below: await familyIn(store, report),
+      project: report.project,
+      show: `show ${shellWord(idStart)}${options.store === undefined ? '' : ` --store ${shellWord(place.path)}`}`,
+      view: (call) => viewCommandOf(place, { call, isSession: false }),
+    });
     const blocks = [
-      listBlock([titleItem(report, more)]),
+      listBlock([titleItem(report, [...headerLines(run, file), ...done])]),
       storyTable(fold.story()),
       ...patternBlocks(report),
       ...adviceBlocks(fold.view),
@@ -130,17 +128,15 @@ async function showTranscriptRun(
     throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
   if (json) await terminal.write(outputLine(factsJson(run)));
   else {
-    const open = {
-      show: `coxswain ${/^\d{1,4}$/.test(idStart) ? '' : 'show '}${shellWord(idStart)}`,
-      view: viewCommandOf({ id, path }, { call: firstCall(run)?.call, isSession }),
-    };
-    const family = familyOf(
-      run,
-      Map.groupBy(runs, ({ parentId }) => parentId),
-    );
-    const more = doneLines(run, { below: family, open, ...present({ project: projectAt(await sessionFolder(path)) }) });
+    const byParent = Map.groupBy(runs, ({ parentId }) => parentId);
+    const done = doneLines(run, {
+      below: familyOf(run, byParent),
+      project: projectAt(await sessionFolder(path)),
+      show: `${/^\d{1,4}$/.test(idStart) ? '' : 'show '}${shellWord(idStart)}`,
+      view: (call) => viewCommandOf({ id, path }, { call, isSession }),
+    });
     await terminal.write(
-      terminalText({ blocks: [listBlock([titleItem(run, more)]), ...patternBlocks(run)] }, terminal),
+      terminalText({ blocks: [listBlock([titleItem(run, done)]), ...patternBlocks(run)] }, terminal),
     );
   }
   return problems.any ? 1 : 0;
@@ -170,11 +166,6 @@ async function* recordsOfSession(path: string, id: string): AsyncGenerator<Traje
       yield withoutSecrets(item.record);
 }
 
-/** The call at which it went wrong, if one is known. */
-function firstCall({ moments }: RunFacts): Moment | undefined {
-  return moments.find(({ call }) => call !== undefined);
-}
-
 function timesText({ lastAtMs, startedAtMs, verdict }: RunFacts): readonly string[] {
   if (startedAtMs === 0) return [];
   const isOpen = /^(?:open|waiting|cut_off|unknown)$/.test(verdict.verdict);
@@ -182,17 +173,19 @@ function timesText({ lastAtMs, startedAtMs, verdict }: RunFacts): readonly strin
 }
 
 interface DoneParts {
-  readonly project?: string | undefined;
+  readonly project: string | undefined;
   readonly below: readonly RunFacts[];
-  /** The commands that show a run, and open it in the browser at its first call to open. */
-  readonly open: { readonly show: string; readonly view: string };
+  /** The words after `coxswain` that show the run. */
+  readonly show: string;
+  readonly view: (call: number | undefined) => string;
 }
 
 /** When it ran, what to open first, what it left behind, its last words, and how its program goes on with it. */
-function doneLines(run: RunFacts, { below, open, project }: DoneParts): readonly Text[] {
+function doneLines(run: RunFacts, { below, project, show, view }: DoneParts): readonly Text[] {
   const resume = RESUMES[run.format];
   const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
-  const first = firstCall(run);
+  // The call at which it went wrong, if one is known.
+  const first = run.moments.find(({ call }) => call !== undefined);
   return [
     ...timesText(run),
     ...belowFacts(run, below),
@@ -200,9 +193,9 @@ function doneLines(run: RunFacts, { below, open, project }: DoneParts): readonly
       ? []
       : [
           `open first call ${countText(first.call)}${first.what === run.verdict.evidence ? ', its last' : `: ${printableCut(first.what, 200)}`}`,
-          styled('code', `${open.show} --call ${first.call}`),
+          styled('code', `coxswain ${show} --call ${first.call}`),
         ]),
-    styled('code', open.view),
+    styled('code', view(first?.call)),
     ...refusedLines(run),
     ...faultLines(run),
     ...workLines(run, project),
