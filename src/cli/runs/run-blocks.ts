@@ -155,6 +155,7 @@ export function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly 
   const { delegated = 0 } = run;
   if (below.length === 0) return delegated === 0 ? [] : [`${countOf(delegated, 'subagent')} without a record`];
   const calls = below.reduce((sum, { calls: count }) => sum + count, 0);
+  const errors = below.reduce((sum, { errors: count }) => sum + count, 0);
   const cost = totalCost(below);
   const failed = below.filter(({ verdict }) => hasFailed(verdict.verdict));
   const [first] = failed;
@@ -164,7 +165,7 @@ export function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly 
       ? ''
       : `; ${were}: ${namesOf(first).title} (${printableCut(first.verdict.evidence, NAME_CHARS)})`;
   return [
-    `${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${cost === '' ? '' : ` for ${cost}`}${names}`,
+    `${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${errors === 0 ? '' : `, ${countOf(errors, 'error')}`}${cost === '' ? '' : ` for ${cost}`}${names}`,
   ];
 }
 

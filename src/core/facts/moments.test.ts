@@ -66,6 +66,28 @@ test('an open loop scores higher than one that was left', () => {
   expect(found(flagged('warn'), flagged('warn', 9)).moments).toEqual([]);
 });
 
+test('a run that ended after a refused call, or although a check failed, is opened at that call', () => {
+  const said: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Done.' } };
+  const end: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', reason: 'answered', new_messages: [] };
+  const push = { tool_call_id: 'p', tool_name: 'Bash' };
+  const refused = found(
+    ...[0, 1, 2].flatMap((id) => call(id, false)),
+    [0, { ...push, kind: 'tool_started', args: { command: 'git push' } }],
+    [0, { ...push, kind: 'tool_ended', result: 'no', is_error: true, outcome: 'refused' }],
+    [0, said],
+    [0, end],
+  );
+  expect(refused.moments).toMatchObject([{ call: 4, type: 'end refused', what: expect.stringContaining('git push') }]);
+  const checked = found(
+    [0, { ...push, kind: 'tool_started', args: { command: 'npm test' } }],
+    [0, { ...push, kind: 'tool_ended', result: '1 failed', is_error: true }],
+    ...call(0, false),
+    [0, said],
+    [0, end],
+  );
+  expect(checked.moments).toMatchObject([{ call: 1, type: 'check failed', what: expect.stringContaining('npm test') }]);
+});
+
 test('failures in a row count from the first one', () => {
   const calls = [0, 1, 2, 3, 4, 5, 6].flatMap((id) => call(id, id > 0 && id < 6));
   expect(found(...calls).moments).toMatchObject([{ score: 45, call: 2, what: '5 failures in a row' }]);

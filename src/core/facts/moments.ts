@@ -2,6 +2,7 @@ import { callNumber, countOf } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
+import { endsRefused } from './run-verdict.ts';
 import { timesSeen } from './seen-pattern.ts';
 import type { Moment, RunFacts } from './run-facts.ts';
 
@@ -16,7 +17,16 @@ export interface Streak {
 export interface MomentSources {
   readonly facts: Pick<
     RunFacts,
-    'id' | 'calls' | 'checks' | 'ending' | 'verdict' | 'patternBasis' | 'patterns' | 'adviceTexts' | 'faultTexts'
+    | 'id'
+    | 'calls'
+    | 'checks'
+    | 'ending'
+    | 'verdict'
+    | 'patternBasis'
+    | 'patterns'
+    | 'adviceTexts'
+    | 'faultTexts'
+    | 'refusedCalls'
   >;
   readonly streak: Streak;
   readonly gaveUp: Streak | undefined;
@@ -115,13 +125,22 @@ function patternMoment(pattern: TrajectoryPattern, basis: RunFacts['patternBasis
   };
 }
 
-function endMoment({ calls, checks, ending, verdict }: MomentSources['facts']): FoundMoment | undefined {
+function endMoment({
+  calls,
+  checks,
+  ending,
+  refusedCalls = [],
+  verdict,
+}: MomentSources['facts']): FoundMoment | undefined {
   const last = { ...(calls > 0 ? { call: calls } : {}), score: 70 };
   const { evidence, verdict: name } = verdict;
   if (name === 'cut_off') return { ...last, type: 'end cut off', what: evidence };
   const failedCheck = name === 'answered' ? checks.findLast(({ failed }) => failed) : undefined;
-  if (failedCheck !== undefined)
-    return { ...last, call: failedCheck.number, type: 'check failed', what: evidence.replace(/^it [^;]*; /, '') };
+  const what = evidence.replace(/^it [^;]*; /, '');
+  if (failedCheck !== undefined) return { ...last, call: failedCheck.number, type: 'check failed', what };
+  const [refused] = refusedCalls;
+  if (refused !== undefined && (name === 'answered' || name === 'stopped') && endsRefused(evidence))
+    return { ...last, call: refused.number, type: 'end refused', what };
   if (name !== 'failed' || ending === undefined || ending.success !== undefined) return undefined;
   return { ...last, type: `end ${ending.reason ?? ending.outcome}`, what: evidence };
 }

@@ -235,6 +235,7 @@ export class RunFactsFold {
           faultTexts,
           patternBasis: found.basis,
           patterns,
+          refusedCalls: this.#refusedCalls,
           verdict,
         },
         streak: this.#longestStreak,
