@@ -260,7 +260,7 @@ test('a command for recorded runs says that none is recorded, and show says whic
   const listed = await here.run(['runs'], { env });
   expect([listed.code, listed.stderr]).toEqual([
     1,
-    'coxswain: no run of this project is recorded yet: coxswain --since all --all lists the session files of this machine, coxswain init records them from now on\n',
+    'coxswain: no run of this project is recorded yet: coxswain --since all --all lists the session files of this machine, coxswain init records them from now on, coxswain demo a sample run\n',
   ]);
   const found = await here.run(['search', 'task', 'alone', '2'], { env });
   expect([found.code, found.stderr]).toEqual([0, '']);

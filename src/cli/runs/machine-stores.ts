@@ -109,7 +109,8 @@ export async function openMachineStores(query: MachineQuery, terminal: Terminal)
   const stores = machineStores(query, terminal);
   const own = configuredStore().address;
   if (stores.length === 0 && query.project !== undefined) throw unknownProject(query.project, recordedProjects());
-  if (stores.length === 0) await requireStore(own, `${LISTS_SESSIONS}, coxswain init records them from now on`);
+  if (stores.length === 0)
+    await requireStore(own, `${LISTS_SESSIONS}, coxswain init records them from now on, coxswain demo a sample run`);
   const opened: (MachineStore & { reader: LiveReader })[] = [];
   for (const store of stores) {
     try {
