@@ -256,9 +256,12 @@ function masked(text: string): string {
 
 const CAUSE_CHARS = 120;
 
+/** What an answer in JSON says. */
+const MESSAGE = /^\s*[[{].*?"message": ?"((?:[^"\\]|\\.){5,500})"/;
+
 /** Names, paths and numbers are shown as such: `PATH` alone would read like the variable of the shell. */
 export function maskedCause(text: string): string {
-  return text
+  return (MESSAGE.exec(text)?.[1] ?? text)
     .replaceAll(/<\/?\w+>/g, '')
     .replaceAll(/[\u2500-\u257F]+/g, ' ')
     .replaceAll(/https?:\/\/\S+/g, '<url>')

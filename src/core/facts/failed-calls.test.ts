@@ -105,6 +105,9 @@ test('a replacement in a file that the run neither read nor wrote is a name, wha
     text: 'Edit of an unread file',
   });
   expect(outcome(edit('/w/a.ts'))).toBe('worked');
+  expect(outcome(edit('/w/a.ts', 'File has been modified since read. Read it again before you write it.'))).toBe(
+    'none',
+  );
   expect(outcome(edit('/w/a.ts', 'String to replace not found in file.'))).toBe('none');
   // A search shows only parts of a file.
   const [read, search] = [

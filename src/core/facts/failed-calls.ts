@@ -44,7 +44,8 @@ const MAX_RUNNING = 50;
 const MAX_FILES = 1_000;
 const HEAD_CHARS = 2_000;
 /** Refuses a replacement in a file that the agent does not know. */
-const NOT_READ = /\b(?:not (?:been )?|must |needs? to be |without )read|\bread (?:it|the file) (?:first|again|before)/i;
+const NOT_READ =
+  /^(?!.*\bmodified\b).*(?:\b(?:not (?:been )?|must |needs? to be |without )read|\bread (?:it|the file) (?:first|again|before))/i;
 /** What Codex writes in place of an exit code; `write_stdin` with this number asks what became of it. */
 const RUNNING = /^Process running with session ID (\d+)$/m;
 

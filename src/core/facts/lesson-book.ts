@@ -38,6 +38,8 @@ export interface KeyState {
   /** Number of sessions in which no call with it failed for its reason. */
   readonly fine: number;
   readonly lastFailed: boolean;
+  /** True if it failed in the last session, and then worked. */
+  readonly lastRecovered: boolean;
   readonly wasHeld: boolean;
 }
 
@@ -123,6 +125,7 @@ export class LessonBook {
         failed: state.failed + (isFailed ? 1 : 0),
         fine: state.fine + (hasFailed ? 0 : 1),
         lastFailed: last === 'failed',
+        lastRecovered: hasFailed && last === 'worked',
       };
       this.#states.set(number, { ...state, ...next, wasHeld: state.wasHeld || holds(next) });
     }
@@ -130,6 +133,10 @@ export class LessonBook {
 
   get held(): ReadonlyMap<number, KeyState> {
     return new Map([...this.#states].filter(([, { wasHeld }]) => wasHeld));
+  }
+
+  stateOf(number: number | undefined): KeyState | undefined {
+    return number === undefined ? undefined : this.#states.get(number);
   }
 
   armed(number: number): KeyState | undefined {
@@ -142,7 +149,7 @@ export class LessonBook {
   }
 }
 
-const NEW = { ran: 0, failed: 0, fine: 0, lastFailed: false, wasHeld: false } as const;
+const NEW = { ran: 0, failed: 0, fine: 0, lastFailed: false, lastRecovered: false, wasHeld: false } as const;
 
 /** True if it failed in enough of the sessions so far. */
 export function holds({ failed, ran }: Pick<KeyState, 'failed' | 'ran'>): boolean {

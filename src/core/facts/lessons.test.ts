@@ -89,6 +89,14 @@ test('a lesson retires when the last session that ran it succeeded, and the next
   expect(lessonsOf(fails, works, fails).lessons).toEqual([]);
 });
 
+test('a call that failed last still happens, although its path worked in another call', () => {
+  const cat = ['cat mise-tasks/lint', 'cat: mise-tasks/lint: Is a directory'] as const;
+  const [lesson] = lessonsOf({ calls: [cat] }, { calls: [cat, ['ls mise-tasks/lint']] }).lessons;
+  expect(lesson).toMatchObject({ name: 'cat mise-tasks/lint', stillHappens: true, recovered: false });
+  const [asked] = lessonsOf({ calls: [RTK] }, { calls: [RTK, ['rtk bun run test']] }).lessons;
+  expect(asked).toMatchObject({ stillHappens: false, recovered: true });
+});
+
 test('a session in which a call worked first and last does not count as one in which it failed', () => {
   const [works, fails] = [['rtk bun run test'] as const, { calls: [RTK] }];
   const between = { calls: [works, RTK, works] };

@@ -40,8 +40,9 @@ export interface Lesson {
   readonly lastAtMs: number;
   /** `similar`: number of other sessions in which another call like it worked. */
   readonly worked?: { readonly shown: string; readonly sessions: number; readonly similar: number };
-  /** False if it worked in the last session that ran it. */
+  /** False if it worked in the last session that ran it; `recovered`: after it had failed in that session. */
   readonly stillHappens: boolean;
+  readonly recovered: boolean;
   /** The line of an instruction file that names it; null if none does; absent if the sessions show only parts of such files, which do not. */
   readonly instruction?: InstructionLine | null;
   readonly examples: readonly LessonExample[];
@@ -145,7 +146,7 @@ function lessonsOf(
   }
   const lessons = held.flatMap(([number, state]) => {
     const failures = byKey.get(number) ?? [];
-    if (sessionCount(failures) >= 2) return [lessonOf(project, state, failures)];
+    if (sessionCount(failures) >= 2) return [lessonOf(project, ownState(book, failures) ?? state, state.key, failures)];
     rest.push(...failures);
     return [];
   });
@@ -178,7 +179,13 @@ function othersOf(project: string, failures: readonly PlacedFailure[]): readonly
   });
 }
 
-function lessonOf(project: string, state: KeyState, failures: readonly PlacedFailure[]): Lesson {
+/** The state of the call, if all failures are shown as the same one: its path or program may work in other calls. */
+function ownState(book: LessonBook, failures: readonly PlacedFailure[]): KeyState | undefined {
+  const [first] = failures;
+  return failures.every(({ shown }) => shown === first?.shown) ? book.stateOf(failures.at(-1)?.numbers[0]) : undefined;
+}
+
+function lessonOf(project: string, state: KeyState, key: CallKey, failures: readonly PlacedFailure[]): Lesson {
   const fixed = failures.filter((one) => one.worked !== undefined);
   const most = mostOf(fixed.map((one) => [one.worked ?? '', one.sessionId]));
   const worked = most && { ...most, similar: sessionCount(fixed) - most.sessions };
@@ -189,21 +196,23 @@ function lessonOf(project: string, state: KeyState, failures: readonly PlacedFai
   const times = failures.map(({ atMs }) => atMs).filter((atMs) => atMs > 0);
   return {
     project,
-    key: state.key,
+    key,
     tool: last?.tool ?? '',
-    name: nameOf(state.key, failures),
+    name: nameOf(key, failures),
     shown: last?.shown ?? '',
     cause,
     causes: new Set(failures.map((one) => one.cause)).size,
     times: failures.length,
     sessions,
-    ranIn: sessions + state.fine,
+    // Of edits that the host refuses as unread, it is not known which others it would have refused.
+    ranIn: isRefusedUnread(cause) ? sessions : sessions + state.fine,
     ...costsOf(failures),
     hidden: failures.filter(({ kind }) => kind === 'hidden').length,
     firstAtMs: times.length === 0 ? 0 : Math.min(...times),
     lastAtMs: times.length === 0 ? 0 : Math.max(...times),
     ...present({ worked }),
     stillHappens: state.lastFailed,
+    recovered: state.lastRecovered,
     examples: examplesOf(failures.filter((one) => one.cause === cause)),
   };
 }

@@ -141,7 +141,7 @@ function similarText({ similar }: NonNullable<Lesson['worked']>): string {
 }
 
 function endText(lesson: Lesson): string {
-  const { lastAtMs, stillHappens, worked } = lesson;
+  const { lastAtMs, recovered, stillHappens, worked } = lesson;
   const then =
     worked === undefined
       ? []
@@ -150,6 +150,7 @@ function endText(lesson: Lesson): string {
         ];
   const last = lastAtMs > 0 ? [`last ${localTimeText(lastAtMs)}`] : [];
   const facts = [...then, ...last].join(', ');
-  const end = `it ${stillHappens ? 'failed' : 'worked'} in the last session that used it`;
+  const how = stillHappens ? 'failed' : recovered ? 'failed and then worked' : 'worked';
+  const end = `it ${how} in the last session that used it`;
   return facts === '' ? end : `${facts}; ${end}`;
 }
