@@ -3,9 +3,12 @@
  * exist.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 const LINK = /\[[^\]]*\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g;
+/** Files that pages about the code name without their folder. */
+const FILE = /`([\w.-]+\.tsx?)`/g;
+const ABOUT_CODE = /^(?:AGENTS|CONTRIBUTING|docs\/(?:changes|architecture|tour))\.md$/;
 const PATH = /`((?:src|docs|test|scripts|bench|samples)\/[\w./-]+)`/g;
 const FENCED = /^ {0,3}(`{3,}|~{3,})[^]*?^ {0,3}\1\s*$/gm;
 
@@ -34,7 +37,11 @@ function report(page: string, what: string): void {
   console.error(`${page}: ${what}`);
 }
 
-for (const page of ['README.md', 'AGENTS.md', 'SECURITY.md', ...globSync('docs/**/*.md')]) {
+const files = globSync('{src,test,scripts,bench,integration}/**/*.{ts,tsx}', {
+  exclude: (name) => name.includes('node_modules'),
+});
+const names = new Set(files.map((file) => basename(file)));
+for (const page of ['README.md', 'AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')]) {
   const text = prose(page);
   for (const [, link = '', anchor] of text.matchAll(LINK)) {
     const target = link === '' ? page : join(dirname(page), link);
@@ -44,5 +51,7 @@ for (const page of ['README.md', 'AGENTS.md', 'SECURITY.md', ...globSync('docs/*
     }
   }
   for (const [, path = ''] of text.matchAll(PATH)) if (!existsSync(path)) report(page, `${path} does not exist`);
+  if (!ABOUT_CODE.test(page)) continue;
+  for (const [, name = ''] of text.matchAll(FILE)) if (!names.has(name)) report(page, `no file is named ${name}`);
 }
 process.exitCode = broken === 0 ? 0 : 1;

@@ -53,7 +53,7 @@ export function readHookEvent(bytes: Buffer): HookEvent | undefined {
   return {
     about: present({ event: event?.slice(0, MAX_NAME_CHARS), sessionId: sessionId?.slice(0, MAX_NAME_CHARS) }),
     host,
-    cwd: textOrUndefined(payload['cwd']),
+    cwd: textOrUndefined(json['cwd'] ?? payload['cwd']),
     known:
       input === undefined || sessionId === undefined
         ? undefined
