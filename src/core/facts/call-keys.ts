@@ -1,10 +1,9 @@
 import { forEachChild, type SyntaxNode } from 'unbash';
-import { shellTree } from '../base/shell-tree.ts';
+import { shellTree, hidingCommands } from '../base/shell-tree.ts';
 import { hashNumber, hashText } from '../base/hash.ts';
 import { withoutWorkTree } from '../base/work-tree.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
-import { provedCommands } from './proved-commands.ts';
 import { SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
 /** What a lesson is about: the exact call, one command of a chain, or a name that the error and the call have in common. */
@@ -186,9 +185,11 @@ function argsText(args: Json): string {
 function commandsIn(whole: string): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
   const line = whole.slice(0, MAX_LINE);
-  const proved: ReadonlySet<number> = whole.length > MAX_LINE ? new Set() : provedCommands(line);
   try {
-    visit(shellTree(line), line, commands, proved);
+    const tree = shellTree(line);
+    const proved = new Set<number>();
+    if (whole.length <= MAX_LINE) addProved(tree, line, proved);
+    visit(tree, line, commands, proved);
   } catch {
     // For invalid input the parser usually returns a partial tree and rarely throws.
   }
@@ -211,6 +212,37 @@ function visit(node: SyntaxNode, line: string, commands: SimpleCommand[], proved
     return;
   }
   forEachChild(node, (child) => visit(child, line, commands, proved));
+}
+
+/**
+ * Adds the positions of the simple commands that exit code 0 of the line proves to have worked. After a pipe, `;`, a
+ * line end or `||` the exit code is that of another command; a loop or a condition may not run its commands at all.
+ */
+function addProved(node: SyntaxNode, line: string, found: Set<number>): void {
+  switch (node.type) {
+    case 'Command':
+      found.add(node.pos);
+      return;
+    case 'Statement':
+      if (node.background !== true) addProved(node.command, line, found);
+      return;
+    case 'Subshell':
+    case 'BraceGroup':
+      addProved(node.body, line, found);
+      return;
+    case 'Redirected':
+      addProved(node.command, line, found);
+      return;
+    case 'Pipeline':
+    case 'Script':
+    case 'CompoundList':
+    case 'AndOr':
+      if (node.type === 'Pipeline' && node.prefixes.some(({ type }) => type === 'Negation')) return;
+      for (const [index, command] of node.commands.entries())
+        if (hidingCommands(node, index + 1, line).length === 0) addProved(command, line, found);
+      return;
+    default:
+  }
 }
 
 function namesIn(path: string, args: readonly string[]): readonly string[] {

@@ -1,8 +1,7 @@
 import { present } from '../../core/base/json.ts';
-import { CoxswainError, invalidArgument } from '../../core/base/error.ts';
+import { CoxswainError, invalidArgument, hasCode } from '../../core/base/error.ts';
 import type * as Pg from 'pg';
 
-import { optionalPackage } from '../../core/base/optional-package.ts';
 import { postgresStore, type PgPool, type PostgresStore } from '../postgres/postgres-store.ts';
 import { parseStoreAddress, shownAddress } from '../store-address.ts';
 import type { LiveReader } from '../../core/store/trajectory-store.ts';
@@ -94,5 +93,16 @@ async function connect(url: string): Promise<PgPool> {
     throw invalidArgument(
       `${shownAddress(url)} is not a valid database address; write marks such as @ : / ? in a name or password as %40 %3A %2F %3F`,
     );
+  }
+}
+
+/** A bundler leaves the import as it is: an application that does not use the package does not have it. */
+async function optionalPackage<Module>(name: string): Promise<Module | undefined> {
+  try {
+    // The package has the types of its name.
+    return (await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name)) as Module;
+  } catch (error) {
+    if (hasCode(error, 'ERR_MODULE_NOT_FOUND') || hasCode(error, 'MODULE_NOT_FOUND')) return undefined;
+    throw error;
   }
 }

@@ -4,9 +4,8 @@ import { Fragment, type ReactElement, useCallback, useEffect, useLayoutEffect, u
 import type { Label } from '../../lab/labels.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { countOf, countText, shareText, usdText } from '../../core/base/number-text.ts';
-import type { ListedRow, RunGroup, SourceRow, TaskGroup } from '../server/api-shapes.ts';
-import { getLabels, getTasks, type RunFilters, unreachable } from './api.ts';
-import { FailingCauses } from './failing-causes.tsx';
+import type { ListedRow, RunGroup, SourceRow, TaskGroup, FailingCause } from '../server/api-shapes.ts';
+import { getLabels, getTasks, type RunFilters, unreachable, getFailing } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
 import { patternName } from './pattern-name.ts';
@@ -411,4 +410,41 @@ function TaskRows(props: { readonly tasks: readonly TaskGroup[]; readonly filter
 function pairOf({ named }: TaskGroup): Route {
   const [a = '', b = ''] = [...named.slice(-1), ...named].map(runKey);
   return { page: 'compare', a, b };
+}
+
+/** Below the list, so that no row moves when it appears. */
+function FailingCauses(): ReactElement | null {
+  const { value } = useLoaded('failing', getFailing);
+  if (value === undefined || value.causes.length === 0) return null;
+  return (
+    <section className="failing" aria-label="What keeps failing">
+      <h2>What keeps failing</h2>
+      <ul>
+        {value.causes.map((cause) => (
+          <Cause key={`${cause.name} ${cause.cause}`} {...cause} />
+        ))}
+      </ul>
+      {value.leftOut === 0 ? null : (
+        <p className="dim">
+          {countOf(value.leftOut, 'more cause')}: <code>coxswain failures</code>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Cause({ calls, cause, costUsd = 0, example, name, sessions, worked }: FailingCause): ReactElement {
+  const title = <b>{safeLine(name)}</b>;
+  const to = example && { page: 'run' as const, run: example, call: example.call };
+  return (
+    <li>
+      {to === undefined ? title : <Link to={to}>{title}</Link>}: {safeLine(cause)}
+      <span className="dim">
+        {' '}
+        {countOf(sessions, 'session')}, cost {countOf(calls, 'call')}
+        {costUsd >= 0.005 ? `, ${usdText(costUsd)}` : ''}
+        {worked === undefined ? '' : `; then worked: ${safeLine(worked)}`}
+      </span>
+    </li>
+  );
 }

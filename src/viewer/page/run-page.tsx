@@ -8,11 +8,9 @@ import { findWords } from '../server/run-query.ts';
 import { AdviceCard, PatternCard, type CardProps } from './advice-card.tsx';
 import { findInRun, getLabels, getRun, getRuns, type RunAddress, type RunFilters } from './api.ts';
 import { ChildRunsContext } from './call-view.tsx';
-import { viewChildRun } from './child-run.tsx';
 import { ConversationView, type ConversationHandle } from './conversation.tsx';
 import { RunTitle } from './run-title.tsx';
 import { FoldedTextContext } from './folded-text.tsx';
-import { LabelBar } from './label-bar.tsx';
 import { Markdown } from './markdown.tsx';
 import { ErrorBanner, ErrorNotice, Notice, RunDamage } from './notice.tsx';
 import { noteOpened } from './opened-runs.ts';
@@ -21,17 +19,19 @@ import type { RecordPages } from './record-pages.ts';
 import type { Route } from './route.ts';
 import type { Rows } from './rows.ts';
 import { choiceFor } from './run-list-row.tsx';
-import { RunStory } from './run-story.tsx';
 import { safeLine } from './safe-text.ts';
 import { SearchBox } from './search-box.tsx';
 import { sharedRun } from './shared-runs.ts';
 import { StatePanel } from './state-panel.tsx';
 import { Strip } from './strip.tsx';
-import { useLabels } from './use-labels.ts';
+import { useLabels, LABEL_WORDS, type Labels } from './use-labels.ts';
 import { asError } from './use-loaded.ts';
 import { goTo } from './use-route.ts';
 import { useRunKeys } from './use-run-keys.ts';
 import { useRunModel, type RunModel } from './use-run-model.ts';
+import type { LabelTarget } from '../../lab/labels.ts';
+import { present } from '../../core/base/json.ts';
+import { runStory, type StoryPiece } from '../../core/facts/run-story.ts';
 
 type RunRoute = Extract<Route, { page: 'run' }>;
 
@@ -382,4 +382,100 @@ function useToast(): readonly [string | undefined, (text: string) => void] {
     return () => clearTimeout(timer);
   }, [text]);
   return [text, setText];
+}
+
+function viewChildRun(run: ListedRow): ReactElement {
+  return <ChildConversation run={run} />;
+}
+
+/** The conversation of a child run, below the call that started it. A chosen row opens on the page of the child run. */
+function ChildConversation({ run: { live, runId, source } }: { readonly run: ListedRow }): ReactElement {
+  const { answer, error, fetchWhole, pages, reload, rows } = useRunModel({ source, runId }, 0, live);
+  const onSelect = useCallback((at: number) => goTo({ page: 'run', run: { source, runId }, at }), [source, runId]);
+  const surroundings = useMemo(() => ({ words: [], unfolded: new Set<string>(), fetchWhole }), [fetchWhole]);
+  const children = useMemo(() => ({ runs: answer?.children ?? [], view: viewChildRun }), [answer]);
+  if (error !== undefined) return <ErrorNotice error={error} onRetry={reload} />;
+  if (answer === undefined || pages === undefined) return <Notice title="Loading the run…" />;
+  return (
+    <ChildRunsContext value={children}>
+      <FoldedTextContext value={surroundings}>
+        <ConversationView rows={rows} pages={pages} overview={answer.overview} onSelect={onSelect} />
+      </FoldedTextContext>
+    </ChildRunsContext>
+  );
+}
+
+const BUTTONS: readonly (readonly [LabelTarget, string])[] = [
+  ['stuck', 'y'],
+  ['ok', 'n'],
+  ['skip', 's'],
+];
+
+function LabelBar({ labels }: { readonly labels: Labels }): ReactElement {
+  const { call, target } = labels;
+  return (
+    <div className="label-bar" role="group" aria-label="Label">
+      <span>{call === undefined ? 'The run is' : `At call ${call} the agent is`}</span>
+      {BUTTONS.map(([name, key]) => (
+        <button key={name} type="button" aria-pressed={target === name} onClick={() => labels.setLabel(name)}>
+          {LABEL_WORDS[name]} <kbd>{key}</kbd>
+        </button>
+      ))}
+      {target === undefined ? null : (
+        <button type="button" onClick={() => labels.setLabel(null)}>
+          remove <kbd>u</kbd>
+        </button>
+      )}
+      <input
+        aria-label="Note"
+        placeholder="note"
+        maxLength={2_000}
+        value={labels.note}
+        onChange={(event) => labels.setNote(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          if (target !== undefined) labels.setLabel(target);
+          event.currentTarget.blur();
+        }}
+      />
+      <a href="/api/labels.csv" download="labels.csv" title={labels.file}>
+        labels.csv
+      </a>
+    </div>
+  );
+}
+
+function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement | null {
+  const { overview, run } = props.answer;
+  const story = runStory({ ...overview, calls: run.calls, ...present({ errorLine: run.errorLine }) });
+  const sentences = story.filter(({ mark }) => mark !== '' || overview.advice.length > 0);
+  if (overview.advice.length === 0 && overview.patterns.every(({ stuck }) => !stuck)) return null;
+  return (
+    <dl className="story" aria-label="What was found in the run">
+      {sentences.map(({ mark, name, pieces }) => (
+        <div key={name} className={mark}>
+          <dt>{name}</dt>
+          <dd>
+            {pieces.map((piece, at) => (
+              // The pieces of a sentence have a fixed order.
+              <Piece key={at} piece={piece} onGo={props.onGo} />
+            ))}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Piece(props: { readonly piece: StoryPiece; readonly onGo: (seq: number) => void }): ReactElement {
+  const { seq, style, text } = props.piece;
+  if (seq !== undefined) {
+    return (
+      <button type="button" className="link" onClick={() => props.onGo(seq)}>
+        {text}
+      </button>
+    );
+  }
+  if (style === 'code') return <code>{safeLine(text)}</code>;
+  return style === 'strong' ? <b>{safeLine(text)}</b> : <>{text}</>;
 }
