@@ -59,7 +59,7 @@ test('a command that worked in the last session that ran it no longer fails, and
     });
   await writeFile(join(here.cwd, 'runs.jsonl'), [run('a', true), run('b', true), run('c', false)].join('\n'));
   const { stdout } = await here.run(['failures', 'runs.jsonl']);
-  expect(stdout).toContain('2 times in 2 sessions of 3 that used it');
+  expect(stdout).toContain('2 times in 2 sessions, cost 2 calls');
   expect(stdout).toContain('it worked in the last session that used it');
   await writeFile(
     join(here.cwd, 'more.jsonl'),

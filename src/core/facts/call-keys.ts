@@ -288,12 +288,9 @@ function masked(text: string): string {
 
 const CAUSE_CHARS = 120;
 
-/** What an answer in JSON says. */
-const MESSAGE = /^\s*[[{].*?"message": ?"((?:[^"\\]|\\.){5,500})"/;
-
 /** Names, paths and numbers are shown as such: `PATH` alone would read like the variable of the shell. */
 export function maskedCause(text: string): string {
-  return (MESSAGE.exec(text)?.[1] ?? text)
+  return text
     .replaceAll(/<\/?\w+>/g, '')
     .replaceAll(/[\u2500-\u257F]+/g, ' ')
     .replaceAll(/https?:\/\/\S+/g, '<url>')

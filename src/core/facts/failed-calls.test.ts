@@ -253,6 +253,12 @@ test('a call that looks whether a file is there, and one that the host could not
   expect(folded(unread).failures[0]?.keys).toEqual([]);
 });
 
+test('of an answer in JSON, its message is the cause', () => {
+  const error = '{"data":null,"errors":[{"type":"NOT_FOUND","message":"Could not resolve to a Repository"}]}';
+  const fold = folded({ args: { command: 'gh api graphql' }, error, result: error });
+  expect(fold.failures[0]?.cause).toBe('Could not resolve to a Repository');
+});
+
 test('a call that worked with other arguments is told apart from the failed one', () => {
   const worked = (tool: string, failed: Step['args'], then: Step['args']) =>
     folded({ tool, args: failed ?? {}, error: 'no' }, { tool, args: then ?? {} }).failures[0]?.worked;
@@ -260,6 +266,11 @@ test('a call that worked with other arguments is told apart from the failed one'
   expect(worked('Grep', { pattern: 'x', path: 'cmd/a' }, { pattern: 'x', path: 'cmd' })).toBe('the same with path=cmd');
   const edit = { file_path: '/a.ts', old_string: 'a' };
   expect(worked('Edit', edit, { ...edit, old_string: 'b' })).toBeUndefined();
+  const [again] = folded(
+    { tool: 'Edit', args: edit, error: 'no' },
+    { tool: 'Edit', args: { ...edit, old_string: 'b' } },
+  ).failures;
+  expect(again?.recovered).toBe(true);
   const show = (file: string, lines: string) => ({ command: `sed -n '${lines}p' ${file}` });
   expect(worked('Bash', show('a/b.mjs', '1,40'), show('src/c.js', '144,220'))).toBeUndefined();
   expect(worked('Bash', show('a/b.mjs', '1,40'), show('w/a/b.mjs', '1,40'))).toBe("sed -n '1,40p' w/a/b.mjs");

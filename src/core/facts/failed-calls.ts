@@ -1,5 +1,5 @@
 import { LruMap } from '../base/lru-map.ts';
-import { isJsonObject, type Json, present } from '../base/json.ts';
+import { isJsonObject, type Json } from '../base/json.ts';
 import { commandLineOf } from './check-command.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -69,6 +69,8 @@ export interface FailedCall {
   readonly costUsd: number;
   /** The next call of the same tool that worked and resembles it: same target, same words, or same last words; or what was other in the same call: `the same with path=src`. */
   readonly worked?: string;
+  /** True for an edit after which one of the same file with other content worked. */
+  readonly recovered?: true;
 }
 
 /** What became of a key: `none` if every call with it failed for another reason. */
@@ -140,7 +142,7 @@ export class FailedCallsFold {
     const { args, number, tool } = begun ?? call;
     const { failed } = call;
     const hiddenCause = failed ? undefined : hiddenFailure({ args }, payload.result);
-    const stated = failed ? (lastComplaint(resultText(payload.result)) ?? now.cause ?? NO_CAUSE) : hiddenCause;
+    const stated = failed ? statedCause(resultText(payload.result), now.cause) : hiddenCause;
     const keys = keysOf(tool, args);
     const file = isJsonObject(args) && commandLineOf(args) === undefined ? readCall(tool, args) : undefined;
     const isUnread = file?.target !== undefined && this.#files.get(file.target) === undefined;
@@ -231,7 +233,8 @@ export class FailedCallsFold {
       const other = worked === open.shown ? otherArgs(open.args, args) : worked;
       // Of an edit with another content it is not known what made it work, such as a read before it.
       const text = other ?? (hasContent(args) ? undefined : worked);
-      this.#failures.push({ ...closed(open), ...costOf(open, { ...now, number }), ...present({ worked: text }) });
+      const ending = text === undefined ? ({ recovered: true } as const) : { worked: text };
+      this.#failures.push({ ...closed(open), ...costOf(open, { ...now, number }), ...ending });
       return [];
     });
   }
@@ -365,6 +368,14 @@ function hiddenFailure({ args }: Pick<RunCall, 'args'>, result: Parameters<typeo
   if (last !== undefined || text.length > HIDDEN_CHARS) return last;
   const found = SHELL_COMPLAINT.exec(text)?.[0].trim().slice(0, 200);
   return found !== undefined && isInvocationFailure(found) ? found : undefined;
+}
+
+/** What an answer in JSON says: its line as a whole would be masked. */
+const JSON_MESSAGE = /"message": ?"((?:[^"\\]|\\.){5,300})"/;
+
+function statedCause(text: string, cause = NO_CAUSE): string {
+  const message = /^\s*[[{]/.test(cause) ? JSON_MESSAGE.exec(text.slice(0, HIDDEN_CHARS))?.[1] : undefined;
+  return lastComplaint(text) ?? message ?? cause;
 }
 
 function lastComplaint(text: string): string | undefined {

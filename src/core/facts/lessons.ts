@@ -40,8 +40,9 @@ export interface Lesson {
   readonly lastAtMs: number;
   /** `similar`: number of other sessions in which another call like it worked. */
   readonly worked?: { readonly shown: string; readonly sessions: number; readonly similar: number };
-  /** False if it worked in the last session that ran it; `recovered`: after it had failed in that session. */
+  /** False if it worked in the last session that ran it. */
   readonly stillHappens: boolean;
+  /** True if it failed in that session and then worked; for an edit, with other content. */
   readonly recovered: boolean;
   /** The line of an instruction file that names it; null if none does; absent if the sessions show only parts of such files, which do not. */
   readonly instruction?: InstructionLine | null;
@@ -189,10 +190,11 @@ function lessonOf(project: string, state: KeyState, key: CallKey, failures: read
   const fixed = failures.filter((one) => one.worked !== undefined);
   const most = mostOf(fixed.map((one) => [one.worked ?? '', one.sessionId]));
   const worked = most && { ...most, similar: sessionCount(fixed) - most.sessions };
-  // The call that is shown is one after which the shown fix worked.
-  const last = failures.findLast((one) => one.worked === worked?.shown) ?? failures.at(-1);
   const sessions = sessionCount(failures);
   const cause = mostOf(failures.map((one) => [one.cause, one.sessionId]))?.shown ?? '';
+  const ofCause = failures.filter((one) => one.cause === cause);
+  // The call that is shown has the shown error, and is one after which the shown fix worked, if there is one.
+  const last = ofCause.findLast((one) => one.worked === worked?.shown) ?? ofCause.at(-1);
   const times = failures.map(({ atMs }) => atMs).filter((atMs) => atMs > 0);
   return {
     project,
@@ -212,8 +214,8 @@ function lessonOf(project: string, state: KeyState, key: CallKey, failures: read
     lastAtMs: times.length === 0 ? 0 : Math.max(...times),
     ...present({ worked }),
     stillHappens: state.lastFailed,
-    recovered: state.lastRecovered,
-    examples: examplesOf(failures.filter((one) => one.cause === cause)),
+    recovered: state.lastRecovered || failures.at(-1)?.recovered === true,
+    examples: examplesOf(ofCause),
   };
 }
 

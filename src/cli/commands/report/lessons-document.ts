@@ -113,9 +113,9 @@ function otherItem(
   };
 }
 
-function costText({ calls, costUsd, hidden, ms, project, ranIn, sessions, times }: Lesson): string {
+function costText({ calls, costUsd, hidden, ms, project, sessions, times }: Lesson): string {
   const facts = [
-    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}${ranIn <= sessions ? '' : ` of ${countText(ranIn)} that used it`}`,
+    `${countOf(times, 'time')} in ${countOf(sessions, 'session')}`,
     ...(hidden > 0 ? [`${countText(hidden)} of them hidden by a pipe or the end of the command`] : []),
     `cost ${countOf(calls, 'call')}`,
     ...(ms >= 1000 ? [durationText(ms)] : []),
@@ -150,7 +150,7 @@ function endText(lesson: Lesson): string {
         ];
   const last = lastAtMs > 0 ? [`last ${localTimeText(lastAtMs)}`] : [];
   const facts = [...then, ...last].join(', ');
-  const how = stillHappens ? 'failed' : recovered ? 'failed and then worked' : 'worked';
+  const how = recovered ? 'failed and then worked' : stillHappens ? 'failed' : 'worked';
   const end = `it ${how} in the last session that used it`;
   return facts === '' ? end : `${facts}; ${end}`;
 }
