@@ -24,12 +24,7 @@ export function lostAtEndText(lostRecords: number): string {
   return `${countOf(lostRecords, 'record')} lost, because a process ended before they were stored (see coxswain doctor)`;
 }
 
-interface SpillNote {
-  readonly waiting?: string;
-  readonly unusable?: string;
-}
-
-export function spillNote(storeAddress: string): SpillNote {
+export function spillNote(storeAddress: string): { readonly waiting?: string; readonly unusable?: string } {
   const { damaged, folders, refused, waiting } = countSpills(storeAddress);
   const folder = folders.join(', ');
   const events = `${countOf(waiting, 'event')} ${waiting === 1 ? 'waits' : 'wait'} in spill files (${folder})`;

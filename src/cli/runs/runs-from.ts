@@ -31,7 +31,6 @@ interface StoreQuery {
   /** Unix milliseconds; runs whose last record is earlier are left out. */
   readonly sinceMs: number;
   readonly known?: KnownOfRun | undefined;
-  readonly place?: string;
   readonly placeOf?: (runId: string) => string | undefined;
   readonly cache?: FactsCache;
   /** Default: true with a cache. */
@@ -42,20 +41,18 @@ interface StoreQuery {
 /** The most recently started run first. For a damaged run, yields the readable part and the problem. Memory: one run. */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { cache, isLeftOut, known, onlyLessons = cache !== undefined, place, placeOf, sinceMs }: StoreQuery,
+  { cache, isLeftOut, known, onlyLessons = cache !== undefined, placeOf, sinceMs }: StoreQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
-    const storePlace = placeOf?.(summary.runId) ?? place ?? '';
-    const cached = cache?.get(`${storePlace} ${summary.runId}`, JSON.stringify(summary));
+    const place = placeOf?.(summary.runId);
+    const cacheKey = `${place ?? ''} ${summary.runId}`;
+    const cached = cache?.get(cacheKey, JSON.stringify(summary));
     if (cached !== undefined) {
       yield* cached;
       continue;
     }
-    const fold = createRunFold(summary.runId, {
-      place: placeOf?.(summary.runId) ?? place,
-      onlyLessons,
-    });
+    const fold = createRunFold(summary.runId, { place, onlyLessons });
     let { problem } = summary;
     const withoutSecrets = secretRemover(onlyLessons);
     try {
@@ -66,7 +63,7 @@ export async function* runsOfStore(
     }
     known?.(fold);
     const facts = fold.facts(systemClock.nowMs(), problem);
-    cache?.put(`${storePlace} ${summary.runId}`, JSON.stringify(summary), [facts]);
+    cache?.put(cacheKey, JSON.stringify(summary), [facts]);
     yield facts;
   }
 }
@@ -230,14 +227,10 @@ const MAX_AHEAD_MS = 24 * 3_600_000;
 
 const MAX_DAMAGE = 1_000;
 
-interface OneSourceQuery extends Omit<SourceQuery, 'problems'> {
-  readonly problems: Pick<Problems, 'failure' | 'fault' | 'note'>;
-}
-
 export async function* runsOfSource(
   path: string,
   ids: RunIds,
-  query: OneSourceQuery,
+  query: Omit<SourceQuery, 'problems'> & { readonly problems: Pick<Problems, 'failure' | 'fault' | 'note'> },
   placeFormat: FormatName | undefined,
 ): AsyncGenerator<RunFacts, void, void> {
   const { detectors, format, hints, isVerbose = false, onBytes, onItem, problems, recompute, sinceMs = 0 } = query;
@@ -270,12 +263,12 @@ export async function* runsOfSource(
     const { counts, lastAtMs } = fold.view;
     if (counts.turns > 0) workedFromMs = Math.min(workedFromMs, counts.startedAtMs);
     if (lastAtMs > 0 && lastAtMs < sinceMs && !isLeftOpen(fold, { path, sinceMs })) {
-      if (fold.view.counts.parentRunId === undefined) query.onLeftOut?.();
+      if (counts.parentRunId === undefined) query.onLeftOut?.();
       hasOld = true;
       return [];
     }
-    if (sinceMs > 0 && fold.view.lastAtMs > systemClock.nowMs() + MAX_AHEAD_MS) {
-      const day = new Date(fold.view.lastAtMs).toISOString().slice(0, 10);
+    if (sinceMs > 0 && lastAtMs > systemClock.nowMs() + MAX_AHEAD_MS) {
+      const day = new Date(lastAtMs).toISOString().slice(0, 10);
       problems.failure(new CoxswainError('format-invalid', `${path}: left out, because it is dated ${day}`));
       return [];
     }

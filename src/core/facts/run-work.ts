@@ -3,7 +3,7 @@ import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
 import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn } from './check-command.ts';
-import { commitCommands, shellChangesOf } from './shell-changes.ts';
+import { commitCommands, filesWrittenIn, placeOf, shellChangesOf } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
@@ -51,7 +51,6 @@ const MAX_SUBJECTS = 500;
 const MAX_EDITS = 20;
 const NO_BRANCH = 'detached HEAD';
 const MESSAGE_CHARS = 300;
-const MAX_SCRIPT_CHARS = 20_000;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const TEMPORARY = /^(?:\/private)?\/(?:tmp|var\/(?:tmp|folders))\/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]/;
@@ -183,7 +182,8 @@ export class WorkFold {
       this.#committing = undefined;
     }
     const settled = command === undefined ? [] : this.#readCommand(command, result, call.number);
-    const patch = patchOf(args);
+    const [argument] = isJsonObject(args) ? Object.values(args) : [args];
+    const patch = typeof argument === 'string' ? argument : '';
     const patchedFiles = filesOfPatch(patch);
     for (const file of patchedFiles) {
       const isGone = patch.includes(`*** Delete File: ${file}`) && this.#created.has(file);
@@ -329,13 +329,15 @@ export class WorkFold {
       const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
       // `--quiet` prints nothing.
       for (let left = isNew && made.length === 0 ? commitCommands(command) : 0; left > 0; left -= 1)
-        this.#addCommit(command, undefined, { subject: '', isFixup: false });
+        this.#addCommit(command, { branch: undefined, subject: '', isFixup: false });
       for (const [, branch, line = '', date] of made) {
         // A part of the result would keep all of it in memory.
         const subject = hashText(line);
-        const isMadeAgain = this.#isMadeAgain(branch, subject, date);
+        const isSeen = this.#subjects.has(subject);
+        // A rebase makes commits on no branch, with the date of their author.
+        const isMadeAgain = branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
-        if (isNew && !isMadeAgain) this.#addCommit(command, branch, { subject, isFixup: FIXUP.test(line) });
+        if (isNew && !isMadeAgain) this.#addCommit(command, { branch, subject, isFixup: FIXUP.test(line) });
       }
     }
     // Before its first commit it rewrites those of others.
@@ -348,7 +350,7 @@ export class WorkFold {
       if (this.#pullRequests.size < MAX_PULL_REQUESTS) this.#pullRequests.add(address);
     // A script that also reads changes a file that exists.
     for (const file of filesWrittenIn(command))
-      this.#rewriteFile(placeOf(command, file), number, !/read/i.test(command));
+      if (FILE.test(file)) this.#rewriteFile(placeOf(command, file), number, !/read/i.test(command));
     return this.#applyChanges(command, number);
   }
 
@@ -358,21 +360,11 @@ export class WorkFold {
     this.#addFile(file, number, isNew);
   }
 
-  /** A rebase makes commits on no branch, with the date of their author. */
-  #isMadeAgain(branch: string | undefined, subject: string, date: string | undefined): boolean {
-    const isSeen = this.#subjects.has(subject);
-    return branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
-  }
-
-  #addCommit(
-    command: string,
-    branch: string | undefined,
-    { isFixup, subject }: Pick<Commit, 'isFixup' | 'subject'>,
-  ): void {
+  #addCommit(command: string, { branch, isFixup, subject }: Omit<Commit, 'withoutHooks'>): void {
     const withoutHooks = NO_HOOKS.test(command.replaceAll(QUOTED, "''"));
-    if (branch !== undefined && branch !== NO_BRANCH) this.#branch = branch;
-    if (this.#commits.length >= MAX_COMMITS) return;
     const named = branch === NO_BRANCH ? undefined : branch;
+    this.#branch = named ?? this.#branch;
+    if (this.#commits.length >= MAX_COMMITS) return;
     const known = this.#commits.findLast((commit) => commit.branch === named)?.branch ?? named;
     this.#commits.push({ subject, branch: known, withoutHooks, isFixup });
   }
@@ -454,33 +446,6 @@ function addPath(files: Set<string>, file: string): void {
   if (![...files].some(isSame)) files.add(file);
 }
 
-/** A file that a script in a command line opens to write: by its name, or by a variable that holds the name. */
-const OPENED =
-  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_|\b(?:Set|Add)-Content\s+(?:-(?:Literal)?Path\s+)?["']([^"'\n]+)["']/g;
-
-const LEADING_CD =
-  /^\s*cd\s+(?:"((?:\/|[A-Za-z]:)[^"$\n]*)"|'((?:\/|[A-Za-z]:)[^'\n]*)'|((?:\/|[A-Za-z]:[\\/])[^\s;&|"'$]*))\s*(?:&&|;|\n)/;
-
-/** The path of a file that a command line names after it has entered a folder: `cd /w/app && touch a.ts`. */
-function placeOf(command: string, file: string): string {
-  const folder = LEADING_CD.exec(command)
-    ?.slice(1)
-    .find((found) => found !== undefined);
-  const isWhole = folder === undefined || /^(?:[/~$]|[A-Za-z]:[\\/])/.test(file);
-  return isWhole ? file : `${barePath(folder)}/${file.replace(/^\.\//, '')}`;
-}
-
-function filesWrittenIn(command: string): readonly string[] {
-  return [...command.slice(0, MAX_SCRIPT_CHARS).matchAll(OPENED)].flatMap(([, , named, variable, ...others]) => {
-    const value =
-      variable === undefined
-        ? undefined
-        : new RegExp(`\\b${variable}\\s*=\\s*r?["']([^"'\\n]+)["']`).exec(command)?.[1];
-    const file = named ?? value ?? others.find((other) => other !== undefined);
-    return file === undefined || !FILE.test(file) ? [] : [file];
-  });
-}
-
 /** A path without `./` before it and `/` after it. */
 function barePath(name: string): string {
   return name.replace(/^\.\/|\/$/g, '');
@@ -524,9 +489,4 @@ export function pullRequestsText({ pullRequests = [] }: Pick<RunWork, 'pullReque
 
 export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 'commitsOn'>): readonly string[] {
   return branch === undefined || Object.hasOwn(commitsOn, branch) ? [] : [`branch ${branch}`];
-}
-
-function patchOf(args: Json): string {
-  const [text] = isJsonObject(args) ? Object.values(args) : [args];
-  return typeof text === 'string' ? text : '';
 }

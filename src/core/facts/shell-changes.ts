@@ -2,6 +2,8 @@ import { forEachChild, type SyntaxNode } from 'unbash';
 import { commandWords } from '../detect/calls/shell-command.ts';
 import { shellTree } from '../base/shell-tree.ts';
 
+const MAX_SCRIPT_CHARS = 20_000;
+
 /** What a command does to files: `created` ones may have been there, `moved` and `copied` have the old name and the new one, `stashedAll` includes files that git does not have, `.` stands for all files. */
 export interface ShellChange {
   readonly kind:
@@ -145,4 +147,28 @@ function changesOfStash(verb: string, rest: readonly string[], files: readonly s
   if (verb !== 'push' && verb !== 'save') return [];
   const isAll = rest.some((word) => /^-\w*[ua]|^--(?:include-untracked|all)/.test(word));
   return [{ kind: isAll ? 'stashedAll' : 'stashed', files }];
+}
+
+/** A file that a script in a command line opens to write: by its name, or by a variable that holds the name. */
+const OPENED =
+  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_|\b(?:Set|Add)-Content\s+(?:-(?:Literal)?Path\s+)?["']([^"'\n]+)["']/g;
+
+const LEADING_CD =
+  /^\s*cd\s+(?:"((?:\/|[A-Za-z]:)[^"$\n]*)"|'((?:\/|[A-Za-z]:)[^'\n]*)'|((?:\/|[A-Za-z]:[\\/])[^\s;&|"'$]*))\s*(?:&&|;|\n)/;
+
+/** The path of a file that a command line names after it has entered a folder: `cd /w/app && touch a.ts`. */
+export function placeOf(command: string, file: string): string {
+  const folder = LEADING_CD.exec(command)
+    ?.slice(1)
+    .find((found) => found !== undefined);
+  const isWhole = folder === undefined || /^(?:[/~$]|[A-Za-z]:[\\/])/.test(file);
+  return isWhole ? file : `${folder.replace(/\/$/, '')}/${file.replace(/^\.\//, '')}`;
+}
+
+export function filesWrittenIn(command: string): readonly string[] {
+  return [...command.slice(0, MAX_SCRIPT_CHARS).matchAll(OPENED)].flatMap(([, , named, variable, ...others]) => {
+    const value = variable && new RegExp(`\\b${variable}\\s*=\\s*r?["']([^"'\\n]+)["']`).exec(command)?.[1];
+    const file = named ?? value ?? others.find((other) => other !== undefined);
+    return file ?? [];
+  });
 }

@@ -35,7 +35,7 @@ export interface TraceSpan {
   /** Absent for a span that has not ended. */
   readonly endMs?: number;
   readonly attributes: JsonObject;
-  readonly events: readonly SpanEvent[];
+  readonly events: readonly { readonly name: string; readonly attributes: JsonObject }[];
   readonly status?: 'ok' | 'error';
   readonly statusMessage?: string;
   readonly dropped?: number;
@@ -49,11 +49,6 @@ export interface TraceSpan {
 export function endsTrace({ parentId, remoteParent, endMs, details, isEvent }: TraceSpan): boolean {
   const isSpan = details !== true && isEvent !== true;
   return isSpan && endMs !== undefined && (parentId === undefined || remoteParent === true);
-}
-
-export interface SpanEvent {
-  readonly name: string;
-  readonly attributes: JsonObject;
 }
 
 /** Returns the value of an attribute in flat (`a.b`), nested (`{a: {b}}`), or split form (`a.b.0.c`). Undefined if absent. */

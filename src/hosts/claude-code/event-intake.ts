@@ -30,16 +30,6 @@ export interface EventIntakeOptions {
   readonly sleep?: (ms: number) => void;
 }
 
-export interface AnsweredEvent {
-  readonly answer: object;
-  readonly faults: readonly string[];
-}
-
-export interface FoldedEvents {
-  readonly folded: number;
-  readonly problem?: string;
-}
-
 /** Time limit for recording earlier events of the same session. If any remain after this time, the new event is spilled too. */
 const OWN_SESSION_LIMIT_MS = 1_000;
 
@@ -65,7 +55,7 @@ export class EventIntake {
     event: KnownHookEvent,
     open: () => Promise<ClaudeSessions>,
     onStored: () => void = () => undefined,
-  ): Promise<AnsweredEvent> {
+  ): Promise<{ readonly answer: object; readonly faults: readonly string[] }> {
     const { input, sessionId, hasBackgroundWork, answerFor } = event.known;
     const arrivedAtMs = this.#options.clock.nowMs();
     let isStored = false;
@@ -120,7 +110,7 @@ export class EventIntake {
   async foldWaiting(
     sessions: ClaudeSessions,
     { sessionId, limitMs }: { readonly sessionId?: string; readonly limitMs: number },
-  ): Promise<FoldedEvents> {
+  ): Promise<{ readonly folded: number; readonly problem?: string }> {
     const { clock, onFault, storeAddress } = this.#options;
     const unfinished = sessionId === undefined ? setUnfinishedAside(storeAddress, clock.nowMs()) : 0;
     if (unfinished > 0)

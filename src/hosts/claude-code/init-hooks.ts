@@ -15,11 +15,6 @@ export function timeoutOf(event: string): number {
   return STOPS.has(event) ? STOP_TIMEOUT_SECONDS : TIMEOUT_SECONDS;
 }
 
-export interface HookGroup {
-  readonly matcher?: string;
-  readonly hooks: readonly HookEntry[];
-}
-
 export interface HookEntry {
   readonly type: 'command';
   readonly command: string;
@@ -61,7 +56,7 @@ export function isCallEvent(event: string): boolean {
 export function hookGroups(
   command: string,
   { guidesBeforeCalls, hasBatches: hasBatchEvent }: HookNeeds = DEFAULT_NEEDS,
-): ReadonlyMap<string, HookGroup> {
+): ReadonlyMap<string, { readonly matcher?: string; readonly hooks: readonly HookEntry[] }> {
   const isNeeded = (event: string): boolean =>
     !hasBatchEvent || !isCallEvent(event) || (event === 'PreToolUse' && guidesBeforeCalls);
   return new Map(

@@ -179,18 +179,13 @@ interface CachedRun {
   failedAtSeq?: number;
 }
 
-interface KnownExtras {
-  readonly lastSeq: number;
-  readonly extras: RunExtras;
-}
-
 /** Each run is read once, then only its appended records. A damaged run is read up to the damaged record. */
 export class RunOverviews {
   readonly #source: ViewerSource;
   readonly #openedRuns = new LruMap<CachedRun>(MAX_OPENED);
   /** The states of runs that were read only for a list. They are separate, so that reading all runs does not evict the opened ones. */
   readonly #listedRuns = new LruMap<CachedRun>(MAX_LISTED);
-  readonly #extras = new LruMap<KnownExtras>(MAX_EXTRAS);
+  readonly #extras = new LruMap<{ readonly lastSeq: number; readonly extras: RunExtras }>(MAX_EXTRAS);
   readonly #index: RunIndex;
   #indexed: Map<string, IndexedRun> | undefined;
   readonly #waitingReads: (() => void)[] = [];

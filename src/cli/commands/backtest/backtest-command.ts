@@ -249,7 +249,7 @@ async function* runsOfPath(path: string, problems: Problems): AsyncGenerator<Les
   }
   const store = await openReadableStore(path);
   try {
-    for await (const found of runsOfStore(store, { sinceMs: 0, place: path, onlyLessons: true }))
+    for await (const found of runsOfStore(store, { sinceMs: 0, placeOf: () => path, onlyLessons: true }))
       yield lessonRunOf(found, found.project ?? path);
   } finally {
     await store.close();

@@ -109,21 +109,15 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   try {
     const standing = await standingNow();
     const known: KnownOfRun = (fold) => standing && markStanding(fold, standing);
-    const runs = runsOfStore(store, {
-      sinceMs,
-      place: resolve(path),
-      known,
-      ...present({ cache: context.options.cache }),
-    });
+    const cache = present({ cache: context.options.cache });
+    const runs = runsOfStore(store, { sinceMs, placeOf: () => resolve(path), known, ...cache });
     const report = await foldRuns(
       reportProblems(placedIn(projectOfStore(path), runs), problems, name),
       (moment) => momentCommand(moment, name),
       context,
     );
-    const isSent = await writeReportTo(report, { from: name, sinceMs, untilMs }, context, () => ({
-      path,
-      isStore: true,
-    }));
+    const placeOf = (): Omit<NumberedRun, 'id'> => ({ path, isStore: true });
+    const isSent = await writeReportTo(report, { from: name, sinceMs, untilMs }, context, placeOf);
     await noteMissingRuns(path, store, { report, context });
     return isSent;
   } finally {
@@ -419,8 +413,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     onLeftOut: sources.onLeftOut,
     withProject: true,
     usesThreads: true,
-    ...present({ standing }),
-    ...present({ cache: sources.cache }),
+    ...present({ standing, cache: sources.cache }),
   };
   for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), query)) {
     const storedId = stored.idOf(found.id);

@@ -178,8 +178,7 @@ function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: Sc
   const titleRoom = whyText === '' ? room : Math.max(TITLE_CHARS, room - whyText.length - 2);
   const titleText = printableCut(title, titleRoom);
   const reason = whyText === '' ? '' : printableCut(`: ${whyText}`, room - titleText.length);
-  const text = `${titleText}${reason}`;
-  return [styled(STYLES[name], start), text.padEnd(room), styled('strong', numberText)];
+  return [styled(STYLES[name], start), `${titleText}${reason}`.padEnd(room), styled('strong', numberText)];
 }
 
 function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, width: number): string {
@@ -279,9 +278,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
           report.projects.map(({ folder, project, sessions, worked, ...state }) => ({
             head: styled('strong', printableCut(project, ID_CHARS)),
             lines: [
-              {
-                facts: [`${countText(worked)} of ${countOf(sessions, 'session')} worked`, ...projectFacts(state)],
-              },
+              { facts: [`${countText(worked)} of ${countOf(sessions, 'session')} worked`, ...projectFacts(state)] },
               styled('dim', printableCut(folder, 200)),
             ],
           })),
@@ -365,16 +362,11 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
         [...runFacts(run), ...belowFacts(run, below).map((fact) => `and ${fact}`)].join(', '),
         styled('dim', `  ${printableCut(id, ID_CHARS)}`),
       ],
-      ...factLine(workFacts(run), ', '),
-      ...factLine(belowWork(run, below), ', '),
+      ...[workFacts(run), belowWork(run, below)].filter((facts) => facts.length > 0).map((facts) => ({ facts })),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
       ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
     ],
   };
-}
-
-function factLine(facts: readonly string[], separator: string) {
-  return facts.length === 0 ? [] : [{ facts, separator }];
 }
 
 function runFacts(run: RunFacts): readonly string[] {

@@ -119,13 +119,9 @@ function fileOf(path: string): string {
   }
 }
 
-export interface ServeOptions extends ServeOtlpOptions {
-  readonly project?: string;
-}
-
 export async function serveCommand(
   action: string | undefined,
-  options: ServeOptions,
+  options: ServeOtlpOptions & { readonly project?: string },
   terminal: Terminal,
 ): Promise<number> {
   if (action !== 'otlp') {

@@ -1,6 +1,6 @@
 import { encodeRecord } from '../../../core/records/decode-record.ts';
 import { followedText } from '../../../core/facts/followed-text.ts';
-import { sentenceText, type StorySentence } from '../../../core/facts/run-story.ts';
+import { sentenceText } from '../../../core/facts/run-story.ts';
 import type { RunView } from '../../../core/facts/run-view.ts';
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { present } from '../../../core/base/json.ts';
@@ -37,7 +37,6 @@ import { callReadingDocument, explainCall } from './show-call.ts';
 import { withoutNumber } from '../../../core/facts/task-title.ts';
 
 const MAX_ADVICE = 20;
-
 const MAX_FILES = 6;
 
 export interface ShowOptions {
@@ -86,9 +85,9 @@ async function showRecordedRun(
       show: `show ${shellWord(idStart)}${options.store === undefined ? '' : ` --store ${shellWord(place.path)}`}`,
       view: (call) => viewCommandOf(place, { call, isSession: false }),
     });
-    const blocks = [
+    const blocks: readonly Block[] = [
       listBlock([titleItem(report, [...headerLines(run, file), ...done])]),
-      storyTable(fold.story()),
+      { type: 'table', left: [1], rows: fold.story().map((sentence) => [sentence.name, sentenceText(sentence)]) },
       ...patternBlocks(report),
       ...adviceBlocks(fold.view),
     ];
@@ -246,10 +245,6 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
   ];
 }
 
-function storyTable(story: readonly StorySentence[]): Block {
-  return { type: 'table', left: [1], rows: story.map((sentence) => [sentence.name, sentenceText(sentence)]) };
-}
-
 function adviceBlocks({ advice, adviceLeftOut, heldAdvice }: RunView): readonly Block[] {
   const shown = advice.slice(0, MAX_ADVICE).map((outcome) => {
     const { delivery, callsBefore, providerName, reason } = outcome;
@@ -269,6 +264,7 @@ function adviceBlocks({ advice, adviceLeftOut, heldAdvice }: RunView): readonly 
 
 function headerLines(run: RunSummary, file: string): readonly string[] {
   const { agentName, conversationId, modelId, parentRunId, records, problem } = run;
+  const lost = lostAtEnd().get(run.runId);
   const facts = [
     `${countOf(records, 'record')} in ${shownStore(file)}`,
     ...(agentName === undefined ? [] : [`agent ${printableCut(agentName, 60)}`]),
@@ -279,11 +275,6 @@ function headerLines(run: RunSummary, file: string): readonly string[] {
   return [
     facts.join(', '),
     ...(problem === undefined ? [] : [`incomplete: ${printableCut(problem, 200)}`]),
-    ...lossLines(run),
+    ...(lost === undefined ? [] : [`incomplete: ${lostAtEndText(lost)}`]),
   ];
-}
-
-function lossLines({ runId }: RunSummary): readonly string[] {
-  const lost = lostAtEnd().get(runId);
-  return lost === undefined ? [] : [`incomplete: ${lostAtEndText(lost)}`];
 }

@@ -40,10 +40,6 @@ export interface FeedbackOptions extends Omit<RunSpeakersOptions, 'delivery'> {
   readonly cadence?: FeedbackCadence | undefined;
 }
 
-interface PreparedFeedbackOptions extends RunSpeakersOptions {
-  readonly cadence: FeedbackCadence;
-}
-
 /**
  * Runs the feedback providers whose trigger fired, then the observers whose trigger fired. Their feedback is dispatched to
  * the session (slices `Feedback` and `Assessment`). It is returned as separate items. It counts as given even if it is not
@@ -77,7 +73,7 @@ export function evaluateFeedback(input: FeedbackInput, options: FeedbackOptions 
 export function evaluatePrepared(
   speakers: readonly Speaker[],
   input: FeedbackInput,
-  options: PreparedFeedbackOptions,
+  options: RunSpeakersOptions & { readonly cadence: FeedbackCadence },
 ): FeedbackEvaluation {
   const { prompt, session, nowMs, trajectory } = input;
   const filesystem = prompt.resources.getOptional(Filesystem);

@@ -6,12 +6,7 @@ import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { TrajectoryAnalysis } from '../../detect/patterns/trajectory-analysis.ts';
 import { defaultDetectors } from '../../detect/detectors/default-detectors.ts';
 
-interface FollowedSession {
-  readonly analysis: TrajectoryAnalysis;
-  calls: number;
-}
-
-const followedSessions = new WeakMap<Session, FollowedSession>();
+const followedSessions = new WeakMap<Session, { readonly analysis: TrajectoryAnalysis; calls: number }>();
 
 /**
  * A session without a run, with the default detectors. Each call counts as a turn, because a session records none.
