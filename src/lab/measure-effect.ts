@@ -12,7 +12,7 @@ import {
   type AdvisedUnit,
   type EffectRow,
 } from './effect-row.ts';
-import { quartilesOf, rounded, shareOf } from './statistics.ts';
+import { quartilesOf, rounded, shareOf, Z } from './statistics.ts';
 
 export interface TrialUnit {
   /** The cluster id. Units of one cluster are not independent: they are episodes of the same run or of its child runs. */
@@ -39,7 +39,6 @@ interface Difference {
 
 const ALPHA = 0.05;
 /** Two-sided 95 % and one-sided 80 % quantiles of the normal distribution. */
-const Z = 1.959963984540054;
 const Z_POWER = 0.8416212335729143;
 /** The number of clusters at which the interval for any number of looks is narrowest. */
 const TUNED_CLUSTERS = 300;

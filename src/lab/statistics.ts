@@ -1,7 +1,7 @@
 import type { QuartilesReport, RateRatioReport, SavedReport, ShareReport } from './backtest-report.ts';
 
 /** The two-sided 95 % quantile of the normal distribution. */
-const Z = 1.959963984540054;
+export const Z = 1.959963984540054;
 const BINS = 10;
 
 /** Rounds to six decimals. This is precise enough for every figure, and it gives the same bytes for any order of addition. */

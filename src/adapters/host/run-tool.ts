@@ -66,7 +66,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
     } as const;
     const handles = guard(WHERE, () => endCall(conversation, open, failed), []);
     if (parts.onToolError === 'result' && !isAborted()) {
-      const text = errorText(error);
+      const text = error instanceof Error ? String(error) : messageOf(error);
       return { result: text, feedback: adviceText(handles, text) };
     }
     guard(WHERE, () => endThrown(conversation, handles, error));
@@ -118,8 +118,4 @@ function endCall(conversation: Conversation, open: OpenCall | undefined, result:
 function endThrown(conversation: Conversation, handles: readonly AdviceHandle[], error: unknown): void {
   conversation.later(handles);
   conversation.troubled(troubleOf(error));
-}
-
-function errorText(error: unknown): string {
-  return error instanceof Error ? String(error) : messageOf(error);
 }

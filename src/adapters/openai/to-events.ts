@@ -184,7 +184,7 @@ function chatCollector(): Omit<EventCollector, 'isWhole'> {
     take(chunk) {
       head ??= chunk;
       usage = chunk['usage'] ?? usage;
-      const choice = firstOf(chunk['choices']);
+      const choice = objectsIn(chunk['choices']).find((item) => (item['index'] ?? 0) === 0) ?? {};
       finish_reason = choice['finish_reason'] ?? finish_reason;
       const delta = membersOf(choice['delta']);
       const text = textOrEmpty(delta['content']);
@@ -234,8 +234,4 @@ function responsesCollector(): EventCollector {
     },
     isWhole: () => isWhole,
   };
-}
-
-function firstOf(value: unknown): JsonMembers {
-  return objectsIn(value).find((item) => (item['index'] ?? 0) === 0) ?? {};
 }

@@ -108,7 +108,10 @@ export const LISTS_SESSIONS = 'coxswain --since all --all lists the session file
 export async function openMachineStores(query: MachineQuery, terminal: Terminal): Promise<MachineReader> {
   const stores = machineStores(query, terminal);
   const own = configuredStore().address;
-  if (stores.length === 0 && query.project !== undefined) throw unknownProject(query.project, recordedProjects());
+  if (stores.length === 0 && query.project !== undefined) {
+    const projects = machineStores({}).map(({ project }) => basename(project));
+    throw unknownProject(query.project, projects);
+  }
   if (stores.length === 0)
     await requireStore(own, `${LISTS_SESSIONS}, coxswain init records them from now on, coxswain demo a sample run`);
   const opened: (MachineStore & { reader: LiveReader })[] = [];
@@ -136,10 +139,6 @@ export function unknownProject(name: string, known: readonly string[]): Coxswain
   const more = names.length > MAX_NAMES ? `, and ${names.length - MAX_NAMES} more` : '';
   const list = names.length === 0 ? '' : `; it takes: ${names.slice(0, MAX_NAMES).join(', ')}${more}`;
   return new CoxswainError('input-io', `no run of a project ${printableCut(name, 80)}${list}`);
-}
-
-function recordedProjects(): readonly string[] {
-  return machineStores({}).map(({ project }) => basename(project));
 }
 
 /** SQLite writes changes to the write-ahead log first, so its time counts too. */

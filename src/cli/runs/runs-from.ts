@@ -25,12 +25,10 @@ import { secretRemover } from './run-totals.ts';
 /** Beyond this number of open runs, the least recently changed one is yielded before its end. */
 const MAX_OPEN = 1_000;
 
-export type KnownOfRun = (fold: RunFactsFold) => void;
-
 interface StoreQuery {
   /** Unix milliseconds; runs whose last record is earlier are left out. */
   readonly sinceMs: number;
-  readonly known?: KnownOfRun | undefined;
+  readonly known?: ((fold: RunFactsFold) => void) | undefined;
   readonly placeOf?: (runId: string) => string | undefined;
   readonly cache?: FactsCache;
   /** Default: true with a cache. */

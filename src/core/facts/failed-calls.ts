@@ -141,7 +141,7 @@ export class FailedCallsFold {
     if (running !== undefined && begun !== undefined) return;
     const { args, number, tool } = begun ?? call;
     const { failed } = call;
-    const hiddenCause = failed ? undefined : hiddenFailure({ args }, payload.result);
+    const hiddenCause = failed ? undefined : hiddenFailure(args, payload.result);
     const stated = failed ? statedCause(resultText(payload.result), now.cause) : hiddenCause;
     const keys = keysOf(tool, args);
     const file = isJsonObject(args) && commandLineOf(args) === undefined ? readCall(tool, args) : undefined;
@@ -200,10 +200,9 @@ export class FailedCallsFold {
   #note(key: CallKey, number: number, callFailed: boolean, outcome: KeyOutcome): void {
     const id = keyNumber(key);
     const known = this.#keys.get(id);
-    if (known === undefined) this.#keys.set(id, { number, callFailed, first: outcome, last: outcome });
     // The call ran on, and this is what became of it.
-    else if (known.number === number && callFailed && !known.callFailed)
-      this.#keys.set(id, { number, callFailed, first: outcome, last: outcome });
+    const isOutcome = known?.number === number && callFailed && !known.callFailed;
+    if (known === undefined || isOutcome) this.#keys.set(id, { number, callFailed, first: outcome, last: outcome });
     // The keys of the error are noted before all keys of the same call.
     else if (outcome !== 'none' && known.last !== outcome) this.#keys.set(id, { ...known, last: outcome });
   }
@@ -360,7 +359,7 @@ const SHELL_COMPLAINT =
 const LAST_COMPLAINT = /(?:^|\n)((?:\S*sh|\(eval\)):\d+: \S+ not found)\s*$/;
 
 /** Returns the line of the output that says that a program was not understood, of a line whose exit code is not that of its programs. */
-function hiddenFailure({ args }: Pick<RunCall, 'args'>, result: Parameters<typeof resultText>[0]): string | undefined {
+function hiddenFailure(args: Json, result: Json): string | undefined {
   const line = commandLineOf(args);
   if (line === undefined || !hidesExitCode(line)) return undefined;
   const text = resultText(result);
@@ -391,7 +390,7 @@ export function mayFail(args: Json, result: Json): boolean {
   return (
     programOf(args) !== undefined ||
     runningIn(resultText(result)) !== undefined ||
-    hiddenFailure({ args }, result) !== undefined
+    hiddenFailure(args, result) !== undefined
   );
 }
 

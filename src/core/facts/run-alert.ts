@@ -12,19 +12,17 @@ import {
 import type { RunView } from './run-view.ts';
 
 /** After how long a clock speaks about a run, in milliseconds. */
-interface AlertTimes {
-  /** A run that waits for a person. Default: two minutes; in recorded sessions, people at the keyboard answered 8 of 11 questions before. */
-  readonly waitingMs: number;
-  /** A run with an open call, or without the answer of its model. Default: ten minutes. */
-  readonly silentMs: number;
+export const ALERT_TIMES = {
+  /** A run that waits for a person; in recorded sessions, people at the keyboard answered 8 of 11 questions before. */
+  waitingMs: 120_000,
+  /** A run with an open call, or without the answer of its model. */
+  silentMs: 600_000,
   /**
    * The open call is known to take long: a check, a build or another agent. Of 97 recorded sessions, three ran their
    * tests for 15 to 19 minutes.
    */
-  readonly longMs: number;
-}
-
-export const ALERT_TIMES: AlertTimes = { waitingMs: 120_000, silentMs: 600_000, longMs: 1_800_000 };
+  longMs: 1_800_000,
+} as const;
 
 export interface AlertNow {
   readonly nowMs: number;
@@ -52,7 +50,6 @@ const WAITS = /(?:^|[;&|]\s*)(?:sleep|wait|watch|tail\s+-[a-zA-Z]*[fF])\b/;
 export function alertOf(
   view: Pick<RunView, 'lastAct' | 'lastAtMs' | 'outcome'> & Partial<Pick<RunView, 'runningCall'>>,
   { activeAtMs = 0, hostWaitsFor, isAlive = false, nowMs }: AlertNow,
-  times: AlertTimes = ALERT_TIMES,
 ): RunAlert | undefined {
   const { lastAct, lastAtMs: sinceMs, outcome, runningCall } = view;
   if (outcome !== undefined || sinceMs === 0) return undefined;
@@ -60,7 +57,7 @@ export function alertOf(
   const { call = '', failingSinceMs = 0, isAnswer = false, isIdle = false, isRunning = false, waitsFor = '' } = lastAct;
   const waits = waitsFor === '' ? (hostWaitsFor ?? '') : waitsFor;
   if (waits !== '') {
-    if (nowMs - sinceMs < times.waitingMs) return undefined;
+    if (nowMs - sinceMs < ALERT_TIMES.waitingMs) return undefined;
     // A question is itself the call.
     const isAsking = waits.startsWith(WAITS_FOR_ANSWER) || waits === WAITS_FOR_DECISION;
     const about = isRunning && !isAsking ? `: ${call}` : '';
@@ -69,12 +66,12 @@ export function alertOf(
   if (isAnswer || isIdle) return undefined;
   // A request that is made again is no sign of life.
   if (failingSinceMs > 0 && !isRunning) {
-    if (nowMs - failingSinceMs < times.silentMs) return undefined;
+    if (nowMs - failingSinceMs < ALERT_TIMES.silentMs) return undefined;
     const text = `has had no answer for ${periodText(nowMs - failingSinceMs)}, ${failedRequestsText(lastAct)}`;
     return { kind: 'silent', text, sinceMs: failingSinceMs };
   }
   const isLong = lastAct.isLong ?? (runningCall !== undefined && takesLong(runningCall));
-  if (silentMs < (isLong ? times.longMs : times.silentMs)) return undefined;
+  if (silentMs < (isLong ? ALERT_TIMES.longMs : ALERT_TIMES.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;
   if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
   const hangs = isAlive

@@ -159,16 +159,12 @@ export interface StoryFacts {
 export function storyFactsOf(
   { advice, adviceLeftOut, calls, patterns: { basis, patterns } }: RunView,
   { errorLine, wasted }: StoryFold,
-  {
-    complete = true,
-    seqOf = () => 0,
-  }: { readonly complete?: boolean; readonly seqOf?: (index: number) => number } = {},
 ): StoryFacts {
   const numberOf = (index: number | null | undefined): number | null =>
     typeof index === 'number' ? callNumber(index) : null;
   return {
     calls,
-    complete,
+    complete: true,
     patternBasis: basis,
     patterns: patterns
       .filter(({ pattern }) => isFlagged(pattern))
@@ -177,7 +173,7 @@ export function storyFactsOf(
         stuck,
         occurrences,
         fromCall: callNumber(firstSeen),
-        fromSeq: seqOf(firstSeen),
+        fromSeq: 0,
         flaggedCall: numberOf(flaggedAt),
         toCall: numberOf(clearedAt),
       })),

@@ -34,7 +34,8 @@ export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' 
   }
   if (entry.type !== 'assistant') return 'same';
   if (entry.isApiErrorMessage === true) {
-    return failedEnding({ error: entry.error, status: entry.apiErrorStatus, text: textOf(entry) });
+    const text = textOfContent(blocksOf(entry).map((block) => sourceBlock(block))).trim();
+    return failedEnding({ error: entry.error, status: entry.apiErrorStatus, text });
   }
   const stopReason = isJsonObject(entry.message) ? textOrUndefined(entry.message['stop_reason']) : undefined;
   // Versions of 2025 omit the stop reason.
@@ -101,10 +102,6 @@ export function failureReason({ error, status, text }: FailedRequest): EndReason
   if (/prompt is too long|autocompact|context (?:window|length|limit)/i.test(text)) return 'context';
   if (/usage policy/i.test(text)) return 'refused';
   return error === 'server_error' || Number(status) >= 500 ? 'server_error' : 'invalid_request';
-}
-
-function textOf(entry: JsonMembers): string {
-  return textOfContent(blocksOf(entry).map((block) => sourceBlock(block))).trim();
 }
 
 /** Returns the first non-blank text. Skips tool results, which may be long. */

@@ -128,6 +128,7 @@ function* simulationItems(simulation: JsonMembers, id: string, context: ResultsC
     startedAtMs: sourceTimeMs(simulation.start_time),
   });
   if (messages.length > 0 || ticks.length === 0) {
+    const isUsersTool = ({ requestor }: JsonMembers): boolean => requestor === 'user';
     for (const message of messages) {
       yield* chatMessageItems(writer, message, { errorFlag, isUsersTool });
     }
@@ -140,10 +141,6 @@ function* simulationItems(simulation: JsonMembers, id: string, context: ResultsC
 /** Returns the error flag. tau2's tool messages have the field `error`. Older files omit it, and the text then decides. */
 function errorFlag(message: JsonMembers): boolean | undefined {
   return typeof message.error === 'boolean' ? message.error : undefined;
-}
-
-function isUsersTool(message: JsonMembers): boolean {
-  return message.requestor === 'user';
 }
 
 function outcomeOf(simulation: JsonMembers): RunEnded | undefined {

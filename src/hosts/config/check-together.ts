@@ -15,13 +15,14 @@ import type {
 } from './coxswain-config.ts';
 import { FEEDBACK, GUIDANCE } from './providers.ts';
 
-export interface CheckedTogether {
+/** The valid part of a configuration, and the problems of the invalid part. */
+export interface ConfigReading {
   readonly config: CoxswainConfig;
   readonly problems: readonly ConfigProblem[];
 }
 
 /** Dependencies between fields of the merged configuration, such as limits and duplicate names. A run can start with the result. */
-export function checkTogether(config: CoxswainConfig): CheckedTogether {
+export function checkTogether(config: CoxswainConfig): ConfigReading {
   const problems: ConfigProblem[] = [];
   const reportProblem: Report = (path, message) => {
     problems.push({ path, message, kind: 'together' });

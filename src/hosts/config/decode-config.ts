@@ -1,4 +1,4 @@
-import { checkTogether } from './check-together.ts';
+import { checkTogether, type ConfigReading } from './check-together.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
@@ -312,12 +312,6 @@ export function decodeConfig(json: unknown): DecodedConfig {
   if (problems.length > 0) return { problems };
   const checked = checkTogether(config);
   return checked.problems.length > 0 ? { problems: checked.problems } : { config: checked.config };
-}
-
-/** The valid part of a configuration, and the problems of the invalid part. */
-export interface ConfigReading {
-  readonly config: CoxswainConfig;
-  readonly problems: readonly ConfigProblem[];
 }
 
 /** Decodes the fields of one file and checks each field on its own. `checkTogether` checks the merged files. */

@@ -64,8 +64,8 @@ export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) 
   return own;
 }
 
-export function lastEntries(path: string, bytes: number = READ_BYTES[1] ?? 0): readonly JsonMembers[] {
-  return entriesIn(tailOf(path, bytes).lines);
+export function lastEntries(path: string): readonly JsonMembers[] {
+  return entriesIn(tailOf(path, READ_BYTES[1] ?? 0).lines);
 }
 
 function entriesIn(lines: readonly string[]): readonly JsonMembers[] {

@@ -32,7 +32,7 @@ export interface NotifySink extends EventSink {
  */
 export function notifySink({
   clock = systemClock,
-  onFailure = warn,
+  onFailure = (message) => process.emitWarning(message, 'CoxswainWarning'),
   timers = systemTimers,
   ...section
 }: NotifyOptions): NotifySink {
@@ -108,8 +108,4 @@ class RunAlerts {
     this.#cancel = undefined;
     if (this.#open.size > 0) this.#wait();
   }
-}
-
-function warn(message: string): void {
-  process.emitWarning(message, 'CoxswainWarning');
 }

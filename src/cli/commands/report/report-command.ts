@@ -28,7 +28,7 @@ import { configuredStore, machineSessions, openReadableStore, shownStore } from 
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
 import { markStanding, standingNow, type Standing } from '../../runs/run-standing.ts';
-import { runsOfSources, runsOfStore, type KnownOfRun } from '../../runs/runs-from.ts';
+import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt, projectStoreFile } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
@@ -108,7 +108,7 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const store = await openReadableStore(path);
   try {
     const standing = await standingNow();
-    const known: KnownOfRun = (fold) => standing && markStanding(fold, standing);
+    const known = (fold: RunFactsFold): void => standing && markStanding(fold, standing);
     const cache = present({ cache: context.options.cache });
     const runs = runsOfStore(store, { sinceMs, placeOf: () => resolve(path), known, ...cache });
     const report = await foldRuns(

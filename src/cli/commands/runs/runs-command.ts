@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 
 import { invalidArgument } from '../../../core/base/error.ts';
 import { present } from '../../../core/base/json.ts';
-import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { limitOf } from '../../terminal/option-values.ts';
 import { durationText } from '../../../core/base/number-text.ts';
@@ -47,14 +46,10 @@ export async function runsCommand(options: RunsOptions, terminal: Terminal): Pro
       for (const { runId } of runs) projects.set(runId, (await store.storeOf(runId))?.project ?? '');
     if (options.cost === true) for (const { runId } of runs) usages.set(runId, await usageOf(store, runId));
     if (options.json === true) {
-      for (const run of runs)
-        await terminal.write(
-          outputLine({
-            ...listedRun(run),
-            ...present({ project: projects.get(run.runId) }),
-            ...usages.get(run.runId),
-          }),
-        );
+      for (const { openCalls: _openCalls, ...run } of runs) {
+        const project = present({ project: projects.get(run.runId) });
+        await terminal.write(outputLine({ ...run, ...project, ...usages.get(run.runId) }));
+      }
     } else {
       const lost = lostAtEnd();
       const titles = titlesOf(
@@ -86,10 +81,6 @@ async function usageOf(store: Pick<StoreReader, 'readRun'>, runId: string): Prom
   const view = new RunView(present({ prices: pricesInForce() }));
   for await (const record of store.readRun(runId)) view.fold(record);
   return view.usage;
-}
-
-function listedRun({ openCalls: _openCalls, ...run }: RunSummary): Omit<RunSummary, 'openCalls'> {
-  return run;
 }
 
 function runItem({ level, run }: RunBranch, title: string, usage: RunUsage, project: string | undefined): ListItem {

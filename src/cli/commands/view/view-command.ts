@@ -53,12 +53,14 @@ export async function viewCommand(
   const sources = paths.length > 0 ? { paths } : await machineSources(options, terminal);
   const source = paths.length === 0 && options.run !== undefined ? await sourceOf(options.run, terminal) : 0;
   const pageOf = (url: string): string => selectPage(url, source);
+  const machineArgs = ['--since', '30d', ...(options.project === undefined ? [] : ['--project', options.project])];
+  const failureArgs = namedPaths.length === 0 ? machineArgs : ['--', ...paths];
   const stop = new AbortController();
   const viewer = await startViewer({
     ...sources,
     cacheFolder: cacheRoot({ env: process.env }),
     isKilled: await killedSessions(),
-    failing: failuresReader(namedPaths.length === 0 ? machineArgs(options) : ['--', ...paths], stop.signal),
+    failing: failuresReader(failureArgs, stop.signal),
     ...present({ port, labels: options.labels }),
   });
   let redirect: RedirectFile | undefined;
@@ -80,10 +82,6 @@ export async function viewCommand(
     await viewer.close();
   }
   return 0;
-}
-
-function machineArgs({ project }: ViewOptions): readonly string[] {
-  return ['--since', '30d', ...(project === undefined ? [] : ['--project', project])];
 }
 
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -139,14 +137,13 @@ async function machineSources(
 }
 
 async function sourceOf(runId: string, terminal: Terminal): Promise<number> {
-  if (machineStores({}).length <= 1) return 0;
+  const stores = machineStores({});
+  if (stores.length <= 1) return 0;
   const reader = await openMachineStores({}, terminal);
   try {
     const store = await reader.storeOf(runId);
-    return Math.max(
-      0,
-      machineStores({}).findIndex(({ address }) => address === store?.address),
-    );
+    const place = stores.findIndex(({ address }) => address === store?.address);
+    return Math.max(0, place);
   } finally {
     await reader.close();
   }

@@ -45,7 +45,7 @@ export async function watchCommand(
   if (options.background === true) return startCommand(terminal);
   const file = path ?? (options.newest === true ? await newestSession() : undefined);
   const deadline = spanOf(options.deadline);
-  const intervalMs = intervalOf(options.interval);
+  const intervalMs = wholeOption('--interval', options.interval ?? '250', [10, 60_000]);
   const stop = new AbortController();
   terminal.onInterrupt(() => stop.abort());
   const problems = new Problems(terminal);
@@ -205,8 +205,4 @@ function checkOptions(
 function spanOf(text: string | undefined): TimeSpan | undefined {
   if (text === undefined) return undefined;
   return { seconds: spanOption('--deadline', text, '45m, 90s or 1h30m') / 1_000 };
-}
-
-function intervalOf(text = '250'): number {
-  return wholeOption('--interval', text, [10, 60_000]);
 }

@@ -28,10 +28,10 @@ interface WatchService {
  *
  * @throws CoxswainError "input-io" on a system with neither
  */
-export function watchService(platform: NodeJS.Platform = process.platform): WatchService {
+export function watchService(): WatchService {
   const { args, env } = watchProgram();
   const variables = { PATH: process.env['PATH'] ?? '', ...env };
-  if (platform === 'darwin') {
+  if (process.platform === 'darwin') {
     const file = join(homedir(), 'Library/LaunchAgents', `${LABEL}.plist`);
     return {
       file,
@@ -40,7 +40,7 @@ export function watchService(platform: NodeJS.Platform = process.platform): Watc
       stop: ['launchctl', 'unload', '-w', file],
     };
   }
-  if (platform === 'linux') {
+  if (process.platform === 'linux') {
     const { XDG_CONFIG_HOME: config = '' } = process.env;
     return {
       file: join(config === '' ? join(homedir(), '.config') : config, 'systemd/user', `${NAME}.service`),

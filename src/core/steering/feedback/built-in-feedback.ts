@@ -226,7 +226,7 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
     const isUsedUp = remainingAmount === 0;
     const callsAhead = key === 'calls' ? remainingAmount : (remainingAmount * usedAmounts.calls) / spent;
     const callsLeft = isUsedUp ? 0 : Math.floor(callsAhead + ROUNDING_CALLS);
-    const evidence = `${shortAmount(spent)} of ${budget[key]} used in ${usedAmounts.calls} tool calls`;
+    const evidence = `${Number(spent.toPrecision(9))} of ${budget[key]} used in ${usedAmounts.calls} tool calls`;
     const total = key === 'calls' ? budget[key] : undefined;
     return [{ resource: RESOURCE_NAMES[key], callsLeft, evidence, isUsedUp, ...present({ total }) }];
   });
@@ -234,10 +234,6 @@ function budgetProjections({ budget, usage, toolCallCount }: FeedbackContext): r
 
 /** Sums of costs have errors in their last digits. */
 const ROUNDING_CALLS = 1e-6;
-
-function shortAmount(value: number): number {
-  return Number(value.toPrecision(9));
-}
 
 function timeProjection(context: FeedbackContext, window: number): readonly Projection[] {
   const { deadline, nowMs } = context;
