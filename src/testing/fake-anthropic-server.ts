@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../core/base/json.ts';
+import { textOrEmpty, type Json, type JsonObject } from '../core/base/json.ts';
 import {
   startFakeModelServer,
   type FakeModelServer,
@@ -116,15 +116,11 @@ function emptyBlock(block: JsonObject): JsonObject {
 }
 
 function deltasOf(block: JsonObject): readonly JsonObject[] {
-  if (block['type'] === 'text') return pieces(textIn(block)).map((text) => ({ type: 'text_delta', text }));
+  if (block['type'] === 'text') return pieces(textOrEmpty(block['text'])).map((text) => ({ type: 'text_delta', text }));
   if (block['type'] !== 'tool_use') return [];
   return pieces(JSON.stringify(block['input'])).map((partial_json) => ({ type: 'input_json_delta', partial_json }));
 }
 
 function eventLines(type: string, data: JsonObject): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
-}
-
-function textIn({ text }: JsonObject): string {
-  return typeof text === 'string' ? text : '';
 }

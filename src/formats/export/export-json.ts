@@ -98,7 +98,8 @@ export function atifDocument(
   const { agentName = 'unknown', conversationId, modelId, parentRunId, runId } = run;
   // ATIF requires at least one step.
   const request = { type: 'message', role: 'user', content: task ?? '', atMs: run.startedAtMs } as const;
-  const isAsked = parts.length > 0 && (task === undefined || parts.some((part) => isUser(part)));
+  const hasPrompt = parts.some((part) => part.type === 'message' && part.role === 'user');
+  const isAsked = parts.length > 0 && (task === undefined || hasPrompt);
   const steps = (isAsked ? parts : [request, ...parts]).map((part, index) => stepOf(part, index + 1));
   return {
     schema_version: 'ATIF-v1.7',
@@ -109,10 +110,6 @@ export function atifDocument(
     ...(outcome === undefined ? {} : { extra: { coxswain: { ...outcome } } }),
     ...(children.length === 0 ? {} : { subagent_trajectories: children }),
   };
-}
-
-function isUser(part: TranscriptPart): boolean {
-  return part.type === 'message' && part.role === 'user';
 }
 
 function stepOf(part: TranscriptPart, id: number): JsonObject {

@@ -55,7 +55,8 @@ export const openaiChatImporter: DocumentImporter = {
   *read(document, source) {
     const ids = new UniqueNames();
     // Cline and Roo Code name the folder for the task.
-    const stem = source.name === 'api_conversation_history.json' ? folderName(source.path) : sourceStem(source.name);
+    const folder = source.path.split(/[\\/]/).at(-2) ?? 'run';
+    const stem = source.name === 'api_conversation_history.json' ? folder : sourceStem(source.name);
     if (!Array.isArray(document) || !document.some((entry) => isConversation(entry))) {
       yield* conversationItems(document, ids.take(idOf(document) ?? stem));
       return;
@@ -85,10 +86,6 @@ function isHeader(line: unknown): boolean {
     typeof type === 'string' &&
     /^(?:session_(?:start|end)|todo_state|compaction_state)$/.test(type)
   );
-}
-
-function folderName(path: string): string {
-  return path.split(/[\\/]/).at(-2) ?? 'run';
 }
 
 class ChatLines implements LineImport {

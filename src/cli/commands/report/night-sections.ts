@@ -91,21 +91,16 @@ export function alikeItems({ items, name }: NightSection): readonly AlikeItems[]
   if (name !== 'failed' && name !== 'failing' && name !== 'refused' && name !== 'asks' && name !== 'answered')
     return items.map((item) => ({ first: item, items: [item] }));
   const groups: AlikeItems[] = [];
-  for (const [, same] of Map.groupBy(
-    items,
-    ({ project, title, verb, why }) => `${project} ${verb} ${title} ${maskedWhy(why)}`,
-  )) {
+  // Two reasons that differ in times or counts are one.
+  const textOf = ({ project, title, verb, why }: NightItem): string =>
+    `${project} ${verb} ${title} ${why.replaceAll(/\d+/g, '#')}`;
+  for (const same of Map.groupBy(items, textOf).values()) {
     const [first] = same;
     if (first === undefined) continue;
     if (same.length >= LEAST_ALIKE) groups.push({ first, items: same });
     else groups.push(...same.map((item) => ({ first: item, items: [item] })));
   }
   return groups.toSorted((a, b) => items.indexOf(a.first) - items.indexOf(b.first));
-}
-
-/** Two reasons that differ in times or counts are one. */
-function maskedWhy(why: string): string {
-  return why.replaceAll(/\d+/g, '#');
 }
 
 const SECTIONS: readonly (readonly [SectionName, string])[] = [

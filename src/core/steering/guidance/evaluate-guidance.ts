@@ -327,10 +327,11 @@ export function evaluateGuidance(
   const produced: ProducedGuidance[] = [];
   let countedState = state;
   for (const { item, config } of candidates.sort(byPriority)) {
+    const isServed = produced.some(({ injection }) => injection.category === item.injection.category);
     const reason =
       (isHeld(item, config, context) ? 'after-refusal' : undefined) ??
       ownLimit(item, config, countedState, turn) ??
-      (isServed(item.injection.category, produced) ? 'same-category' : undefined) ??
+      (isServed ? 'same-category' : undefined) ??
       (itemsInTurn(countedState, turn) >= maxGuidancePerTurn ? 'turn-full' : undefined) ??
       (options.admit?.(item) === false ? 'not-admitted' : undefined);
     if (reason === undefined) {
@@ -360,10 +361,6 @@ function isHeld(
   { trajectory }: GuidanceContext,
 ): boolean {
   return provider.afterRefusals !== true && refusalRule(trajectory, classification.pattern) !== undefined;
-}
-
-function isServed(category: string, produced: readonly ProducedGuidance[]): boolean {
-  return produced.some(({ injection }) => injection.category === category);
 }
 
 /** Sorting is stable, so equal priorities keep the order of declaration. */
