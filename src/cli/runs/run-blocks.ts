@@ -3,7 +3,7 @@ import { callNumber, countOf, countText, durationText, rangeText, usdText } from
 import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';
-import { hasFailed, type RunOutcome, type RunVerdict } from '../../core/facts/run-verdict.ts';
+import { hasFailed, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { isTemporary } from '../../core/facts/run-work.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/usage-fold.ts';
@@ -56,11 +56,6 @@ function namesOf({ id, name, task }: RunFacts): { readonly title: string; readon
     : { title: printableCut(title, TASK_CHARS), id: `, run ${shownId}` };
 }
 
-interface MarkedRun {
-  readonly verdict: RunVerdict;
-  readonly patterns: readonly Pick<TrajectoryPattern, 'clearedAt' | 'level' | 'stuck'>[];
-}
-
 const GOOD = ['good', '✓'] as const;
 const BAD = ['bad', '✗'] as const;
 const WARN = ['warn', '●'] as const;
@@ -78,7 +73,7 @@ const MARKS = {
 } as const;
 
 /** Returns ✓ for a run that worked, ✗ for a run that failed or was cut off, ● for a run that waits or is stuck, else ·. */
-export function runMark({ patterns, verdict: { verdict } }: MarkedRun): NonNullable<ListItem['mark']> {
+export function runMark({ patterns, verdict: { verdict } }: RunFacts): NonNullable<ListItem['mark']> {
   const name = MARKS[verdict] === PLAIN && patterns.some(isStuckNow) ? 'stuck' : verdict;
   const [style, text] = MARKS[name];
   return { name, style, text };
