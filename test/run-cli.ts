@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 
-import type * as Main from '../src/cli/main.ts';
+import type { TerminalStreams } from '../src/cli/terminal/terminal.ts';
 import { endWithTest } from './support/end-with-test.ts';
 
 const BUILT = process.env['COXSWAIN_BUILT'];
@@ -69,8 +69,10 @@ async function runInside(
   args: readonly string[],
   { cwd, env = {}, stdin = '' }: CliOptions,
 ): Promise<CliResult> {
-  // The bundle of the module has its exports.
-  const { runCommand } = (await import(/* @vite-ignore */ main)) as typeof Main;
+  // The types of the whole program do not go with those of browsers, which some tests need.
+  const { runCommand } = (await import(/* @vite-ignore */ main)) as {
+    readonly runCommand: (words: readonly string[], streams: TerminalStreams) => Promise<number>;
+  };
   const [ownFolder, ownEnv, ownStdin] = [process.cwd(), { ...process.env }, process.stdin];
   const { NO_COLOR: _noColor, FORCE_COLOR: _forceColor, ...inherited } = ownEnv;
   const [stdout, stderr] = [new Collected(), new Collected()];

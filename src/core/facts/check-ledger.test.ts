@@ -65,6 +65,22 @@ test('another program of the same purpose makes up for a failed one only if it d
   expect(failedAfter(['gofmt -l .', 'a.go'], ['golangci-lint run'])).toEqual([]);
 });
 
+test('the failure of another command in the line is no failure of the check', () => {
+  expect(
+    resultsAfter([
+      'cd /tmp && go build -o /tmp/x ./cmd/... 2>/dev/null || find .',
+      undefined,
+      'bfs: error: ./a: Permission denied',
+    ]),
+  ).toEqual(['go build -o /tmp/x ./cmd/... 2>/dev/null not seen to its end']);
+  const many = [
+    'go build -o /tmp/x ./cmd/... 2>&1 | head',
+    undefined,
+    'go: cannot write multiple packages to non-directory /tmp/x',
+  ] as const;
+  expect(failedAfter(many, ['go build -o /tmp/x ./cmd/a'])).toEqual([]);
+});
+
 test('a check of other files does not make up for a failed one, and the same files do, however they are written', () => {
   const failed = ['npx vitest run a.test.ts', '1 failed'] as const;
   const other = ['npx vitest run b.test.ts', '1 failed'] as const;
@@ -185,6 +201,8 @@ test('a check in the background counts with the output that is asked for, and is
   ]);
   expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nx\n 12 passed'))).toEqual(['pnpm test passed']);
   expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nstarting'))).toEqual(['pnpm test not seen to its end']);
+  const fails: Call = ['tail -8 /tmp/tasks/bd93b1a.output; echo ===', '(eval):1: == not found', 'Finished'];
+  expect(resultsAfter(start, fails)).toEqual(['pnpm test not seen to its end']);
   // Codex answers while a command runs, and is asked by a number.
   const running = ['bun run typecheck', undefined, 'Process running with session ID 9969\nOutput:'] as const;
   expect(resultsAfter(running)).toEqual(['bun run typecheck not seen to its end']);

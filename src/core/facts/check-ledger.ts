@@ -31,7 +31,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler|cannot write multiple packages to/i;
 
 /** A commit that fails although its hooks passed: there is nothing to commit, or it cannot be signed or written. */
 const NOT_BY_HOOKS =
@@ -123,6 +123,11 @@ export class CheckLedger {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
+    // A command that the task names says nothing of its own failure, which may be that of one after it.
+    if (failed && only?.purpose === 'task' && checks.length === 1 && endsWithoutCheck(line, '&&')) {
+      this.#noteUnknown(only, call.number, { isHidden: true });
+      return;
+    }
     const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
     if (failed && named === undefined && checks.length > 1 && scriptOf(call.args) !== undefined) {
@@ -203,7 +208,9 @@ export class CheckLedger {
       if (IS_RUNNING.test(frame) || STILL_RUNS.test(frame)) return true;
       const [, tagged, plain] = EXIT_CODE.exec(frame) ?? [];
       const exitCode = tagged ?? plain;
-      const isError = call.failed || (exitCode !== undefined && exitCode !== '0');
+      // A command that prints the output fails for itself.
+      const isAnswer = commandLineOf(call.args) === undefined;
+      const isError = (isAnswer && call.failed) || (exitCode !== undefined && exitCode !== '0');
       const failed = failureIn(started, result, isError) !== undefined;
       const told = failed ? result : withoutOwnWords(result, started);
       const hasEnded = exitCode !== undefined && checks.every(({ hiddenBy }) => hiddenBy === undefined);
@@ -254,6 +261,16 @@ export class CheckLedger {
     }
     if (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result)) {
       this.#noteUnknown(check, number, { ranNothing: true });
+      return;
+    }
+    // Its errors were not shown, so that those in the result are of others.
+    if (
+      !isFailure &&
+      check.purpose === 'build' &&
+      hidersOf(check).length > 0 &&
+      /2> ?\/dev\/null/.test(check.command)
+    ) {
+      this.#noteUnknown(check, number, { isHidden: true });
       return;
     }
     const mayBeWrong = isFailure || (isAllThatIsLeft(check, result) && !SAYS_PASSED.test(result));

@@ -142,6 +142,12 @@ test('commits of one line that print nothing are counted by their commands, with
   expect(fold.work.commits).toBe(2);
 });
 
+test('a commit in a repository that the line makes among temporary files is none of the project', () => {
+  const line = 'cd /private/tmp/x && mkdir trial && cd trial && git init -q && git add -A && git commit -qm x';
+  expect(workAfter(line).work.commits).toBe(0);
+  expect(workAfter('git init && git add -A && git commit -qm x').work.commits).toBe(1);
+});
+
 test('a commit that a rebase or a reset makes again counts once', () => {
   const fold = new WorkFold();
   const run = (command: string, result: string): readonly string[] => {

@@ -97,6 +97,8 @@ const CHANGES = /\b(?:sed|perl|chmod|rm|mv|git|patch)\b/;
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
 const AMENDS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s--amend\b/;
+/** Makes a repository among temporary files. */
+const MAKES_SCRATCH = /(?:\/tmp\/|\bmktemp\b)[^]*\bgit init\b/;
 /** What a rebase and the like print when they have made their commits. */
 const CONTINUED = /^(?:Successfully rebased|\[detached HEAD [\da-f]{7,}\])/m;
 /** `-n` is the short form. */
@@ -317,7 +319,8 @@ export class WorkFold {
     for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
       this.#subjects.delete(subject);
     // A later call shows the commits of a command in the background.
-    const commits = COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, ''));
+    const commits =
+      COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, '')) && !MAKES_SCRATCH.test(command);
     const isLater = commits && BACKGROUNDED.test(result.slice(0, 500));
     const isCommit = (commits && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
     if (isLater) this.#committing = command;

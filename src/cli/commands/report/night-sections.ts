@@ -271,7 +271,7 @@ function projectBlock(
   project: string,
   { all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] },
 ): ProjectBlock {
-  const ofWorked = own.filter(({ verdict }) => verdict.verdict === 'worked');
+  const ofWorked = own.filter((run) => sectionNameOf(run) === 'worked');
   const ids = new Set(ofWorked.map(({ id }) => id));
   const parents = new Map(all.map(({ id, parentId }) => [id, parentId]));
   const sessionOf = (id: string, depth = 0): string => {

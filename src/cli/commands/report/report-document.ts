@@ -44,8 +44,8 @@ const SCREEN_LINES = 23;
 const VERB_CHARS = 8;
 const PROJECT_CHARS = 14;
 const LEAST_LINES = 2;
-/** What is left of a title beside a long reason. */
-const TITLE_CHARS = 10;
+/** The share of the line that a title keeps beside a long reason. */
+const TITLE_SHARE = 0.42;
 
 const STYLES: Readonly<Record<SectionName, TextStyle>> = {
   waiting: 'warn',
@@ -79,6 +79,8 @@ const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']
 
 interface ScreenForm extends Pick<ReportFrame, 'isPast' | 'sinceMs' | 'untilMs'> {
   readonly width: number;
+  /** Width of the column of projects. */
+  readonly projectChars: number;
 }
 
 export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
@@ -101,11 +103,14 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const sizes = [...groups.map(({ length }) => length), worked.length];
   const lines = sharedLines(sizes, SCREEN_LINES - fixed - sizes.filter((size) => size > 0).length);
   const texts: Text[] = [...head];
+  const shownGroups = groups.map((group, index) => group.slice(0, lines[index]));
+  const projectLengths = shownGroups.flat().map(({ first }) => first.project.length);
+  const form = { ...frame, width, projectChars: Math.min(PROJECT_CHARS, Math.max(0, ...projectLengths)) };
   for (const [index, section] of listed.entries()) {
-    const shown = groups[index]?.slice(0, lines[index]) ?? [];
+    const shown = shownGroups[index] ?? [];
     const shownSessions = shown.reduce((sum, { items }) => sum + items.length, 0);
     texts.push(styled('strong', `${section.title}: ${shownCount(shownSessions, section.items.length)}`));
-    texts.push(...shown.map((group) => itemLine(group, section, { ...frame, width })));
+    texts.push(...shown.map((group) => itemLine(group, section, form)));
   }
   const shownProjects = worked.slice(0, lines.at(-1));
   if (worked.length > 0) {
@@ -165,17 +170,16 @@ export function shortProject(name: string, chars: number): string {
 }
 
 function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: ScreenForm): Text {
-  const { isPast = false, sinceMs, untilMs, width } = form;
+  const { isPast = false, projectChars, sinceMs, untilMs, width } = form;
   const { number, project, verb, why } = first;
   const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
   const isNight = !isPast && untilMs - sinceMs <= DAY_MS;
   const time = width < WIDE && isNight ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
   const numberText = `${time}${`  ${countText(number)}`.padStart(6)}`;
-  const start = `${verb.padEnd(VERB_CHARS)} ${shortProject(project, PROJECT_CHARS).padEnd(PROJECT_CHARS)} `;
+  const start = `${verb.padEnd(VERB_CHARS)} ${shortProject(project, projectChars).padEnd(projectChars)} `;
   const room = width - 2 - start.length - numberText.length;
   const whyText = printable(why);
-  // The reason tells more than the end of the title.
-  const titleRoom = whyText === '' ? room : Math.max(TITLE_CHARS, room - whyText.length - 2);
+  const titleRoom = whyText === '' ? room : Math.max(Math.ceil(TITLE_SHARE * room), room - whyText.length - 2);
   const titleText = printableCut(title, titleRoom);
   const reason = whyText === '' ? '' : printableCut(`: ${whyText}`, room - titleText.length);
   return [styled(STYLES[name], start), `${titleText}${reason}`.padEnd(room), styled('strong', numberText)];
