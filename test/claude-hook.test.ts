@@ -384,7 +384,7 @@ test('the code cache is readable for its owner only, and is rebuilt if it is tru
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test('a session that the model ended, or that was interrupted, is recorded with the reason', async () => {
+test('a session that the model ended, or whose process was ended, is recorded with the reason', async () => {
   const place = newPlace();
   hook(place, event('UserPromptSubmit', { prompt: 'Do it' }));
   hook(
@@ -405,7 +405,7 @@ test('a session that the model ended, or that was interrupted, is recorded with 
   hook(place, event('SessionEnd', { reason: 'other', transcript_path: transcript }));
   expect((await ends()).at(-1)).toMatchObject({
     outcome: 'aborted',
-    reason: 'interrupted',
+    reason: 'killed',
     labels: { reason: 'other' },
   });
 });

@@ -41,9 +41,12 @@ const maxTurns = { type: 'attachment', attachment: { type: 'max_turns_reached', 
 test('the last word of the main thread decides how a session of Claude Code ended', () => {
   expect(endingOf(written(called, result, answered))).toEqual({ outcome: 'ended', reason: 'answered' });
   expect(endingOf(written(called, result, maxTurns))?.reason).toBe('turn_limit');
-  const interrupted = { outcome: 'aborted', reason: 'interrupted' };
-  expect(endingOf(written(called, result, { ...answered, isSidechain: true, agentId: 'x' }))).toEqual(interrupted);
-  expect(endingOf(written(called, result))).toEqual(interrupted);
+  // No person stopped it: that is written.
+  const killed = { outcome: 'aborted', reason: 'killed' };
+  expect(endingOf(written(called, result, { ...answered, isSidechain: true, agentId: 'x' }))).toEqual(killed);
+  expect(endingOf(written(called, result))).toEqual(killed);
+  const esc = entry('user', { content: [{ type: 'text', text: '[Request interrupted by user]' }] });
+  expect(endingOf(written(called, result, esc))).toEqual({ outcome: 'aborted', reason: 'interrupted' });
 });
 
 test('of a long file the end is read, whose first line is cut, and a line without an end waits', () => {

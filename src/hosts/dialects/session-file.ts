@@ -137,7 +137,7 @@ const WITHOUT_COMPACTIONS: ReadonlySet<FormatName> = new Set(['copilot', 'gemini
 
 class Answers {
   readonly list: SessionAnswer[] = [];
-  /** True if the host writes the tokens of an answer after its last part, and no stop reason. */
+  /** True if the host writes the tokens of an answer after its last part, and no stop reason: all but Claude Code. */
   readonly #endsWithUsage: boolean;
   costUsd: number | undefined;
   ending: RunEnding | undefined;
@@ -153,10 +153,11 @@ class Answers {
   /** Whether the model has still to answer. Undefined before the first message. */
   #isAtWork: boolean | undefined;
 
-  /** How the session ends if nothing follows, in a file that does not say it. */
+  /** How the session ends if nothing follows, in a file that does not say it. Claude Code writes an interruption by a person. */
   get supposedEnding(): RunEnding | undefined {
     if (this.#isAtWork === undefined) return undefined;
-    return this.#isAtWork ? { outcome: 'aborted', reason: 'interrupted' } : { outcome: 'ended', reason: 'answered' };
+    if (!this.#isAtWork) return { outcome: 'ended', reason: 'answered' };
+    return { outcome: 'aborted', reason: this.#endsWithUsage ? 'interrupted' : 'killed' };
   }
 
   take(payload: TrajectoryPayload, atMs = 0): void {
