@@ -26,6 +26,7 @@ const NO_LESSON: Lesson = {
   firstAtMs: 0,
   lastAtMs: 0,
   stillHappens: true,
+  recovered: false,
   examples: [],
 };
 
