@@ -75,6 +75,18 @@ test('entries older than a fork are copies of the session that it was forked fro
   expect(runs[0]?.payloads.filter(({ kind }) => kind === 'message_appended')).toHaveLength(2);
 });
 
+test('a fork that an extension named a subagent belongs to the session from which it began', () => {
+  const forked = { ...header, id: 'b', parentSession: '/w/2026-10-12T23-59-59-000Z_019ffa52-a.jsonl' };
+  const parentOf = (name: string): string | undefined =>
+    importLines(piImporter, [
+      forked,
+      { type: 'session_info', id: 'i', parentId: null, name },
+      entry('a', 'i', user('Go.')),
+    ]).runs[0]?.run.parentId;
+  expect(parentOf('subagent-worker-1')).toBe('019ffa52-a');
+  expect(parentOf('Fix the login')).toBeUndefined();
+});
+
 test('an aborted answer is no turn, and its tokens count', () => {
   const aborted = { stopReason: 'aborted', errorMessage: 'Operation aborted', model: 'm' };
   const { runs } = importLines(piImporter, [

@@ -1,4 +1,4 @@
-import { type JsonMembers, listOf, membersOf, textOrUndefined } from '../../core/base/json.ts';
+import { type JsonMembers, listOf, membersOf, present, textOrUndefined } from '../../core/base/json.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
@@ -55,11 +55,18 @@ function isOwn({ content, role, stopReason }: JsonMembers): boolean {
   return listOf(content).some((part) => membersOf(part).type === 'toolCall');
 }
 
+/** `2026-08-13T08-52-43-200Z_ID.jsonl`. */
+const SESSION_FILE = /_([\w-]+)\.jsonl$/;
+/** The name that an extension gives the fork in which it runs a subagent. */
+const SUBAGENT = /^subagent-/;
+
 class PiImport extends ObjectLines {
   readonly #session: SessionItems;
   #lastId: string | undefined;
   /** In a fork, the time of its beginning: earlier entries are copies, with the times of the original. */
   #forkedAtMs: number | undefined;
+  /** The session from which a fork began. */
+  #forkedFrom: string | undefined;
 
   constructor(source: ImportSource) {
     super();
@@ -80,11 +87,17 @@ class PiImport extends ObjectLines {
       case 'session': {
         const id = textOrUndefined(value.id);
         if (id !== undefined) this.#session.identify({ id, conversationId: id });
+        this.#forkedFrom = SESSION_FILE.exec(textOrUndefined(value.parentSession) ?? '')?.[1];
         if (textOrUndefined(value.parentSession) !== undefined) this.#forkedAtMs = atMs;
         // The header's id is not an entry id.
         this.#lastId = undefined;
         break;
       }
+      case 'session_info':
+        if (SUBAGENT.test(textOrUndefined(value.name) ?? ''))
+          this.#session.identify(present({ parentId: this.#forkedFrom }));
+        else this.skipped.add('session_info');
+        break;
       case 'message':
       case 'message_end':
         yield* this.#messageItems(membersOf(value.message), atMs);
