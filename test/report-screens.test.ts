@@ -245,6 +245,8 @@ test('the head names every need, and the models of the runs without a known cost
     report.add({ ...unpriced, id: `unpriced-${index}`, ...(modelId === undefined ? {} : { modelId }) });
   const asked = { ...factsOf(2), id: 'asks', question: 'Push it?' };
   report.add(asked);
+  const all = terminalText(reportDocument(report, FRAME, 1_000), { paint, width: 120 });
+  expect(all).toContain('it asks: Push it?');
   const refused = 'it answered; no check that coxswain recognises; its last call (git push) was refused';
   report.add({ ...factsOf(2), id: 'refused', verdict: { verdict: 'answered', evidence: refused } });
   const lines = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 }).split('\n');

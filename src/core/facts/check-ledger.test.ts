@@ -79,6 +79,17 @@ test('the failure of another command in the line is no failure of the check', ()
     'go: cannot write multiple packages to non-directory /tmp/x',
   ] as const;
   expect(failedAfter(many, ['go build -o /tmp/x ./cmd/a'])).toEqual([]);
+  expect(failedAfter(many, ['go build -o /tmp/x ./cmd/a 2>&1 | head', undefined, 'warning: null character'])).toEqual(
+    [],
+  );
+  const read = ['npx eslint src/ -f json | python3 -c "x"', 'json.decoder.JSONDecodeError: Expecting value'] as const;
+  expect(resultsAfter(read)).toEqual(['npx eslint src/ -f json not seen to its end']);
+  const tried = ['go build -o /tmp/x ./cmd/x && /tmp/x aaaa', 'Error: Unknown command: aaaa'] as const;
+  expect(resultsAfter(tried)).toEqual(['go build -o /tmp/x ./cmd/x not seen to its end']);
+  expect(failedAfter(['npm run build && ./deploy.sh', 'src/a.ts(3,1): error TS2304: Cannot find name'])).toEqual([
+    'npm run build',
+  ]);
+  expect(failedAfter(['npm run build && echo done', 'it broke'])).toEqual(['npm run build']);
 });
 
 test('a check of other files does not make up for a failed one, and the same files do, however they are written', () => {

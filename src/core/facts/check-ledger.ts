@@ -123,8 +123,9 @@ export class CheckLedger {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
-    // A command that the task names says nothing of its own failure, which may be that of one after it.
-    if (failed && only?.purpose === 'task' && checks.length === 1 && endsWithoutCheck(line, '&&')) {
+    // The exit code may be that of a command behind it, such as a program that reads its output.
+    const isOfOther = only?.hiddenBy !== undefined || endsWithoutCheck(line.replace(SAYS_ONLY, ''), '&&');
+    if (failed && only !== undefined && checks.length === 1 && isOfOther && !showsFailure(only, result)) {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
@@ -247,6 +248,9 @@ export class CheckLedger {
     unknown: Partial<Omit<LastCheck, 'command' | 'number' | 'failed' | 'fixed'>>,
   ): void {
     const key = `${check.purpose} ${check.key}`;
+    for (const [otherKey, other] of this.#checks.entries())
+      if (other.isWrong && other.failed && other.number < number && otherKey.startsWith(key))
+        this.#checks.delete(otherKey);
     const before = this.#checks.get(key);
     if (check.writes === true || (before !== undefined && !isUnknown(before))) return;
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
@@ -264,12 +268,7 @@ export class CheckLedger {
       return;
     }
     // Its errors were not shown, so that those in the result are of others.
-    if (
-      !isFailure &&
-      check.purpose === 'build' &&
-      hidersOf(check).length > 0 &&
-      /2> ?\/dev\/null/.test(check.command)
-    ) {
+    if (!isFailure && check.purpose === 'build' && check.hiddenBy !== undefined && NO_ERRORS.test(check.command)) {
       this.#noteUnknown(check, number, { isHidden: true });
       return;
     }
@@ -358,6 +357,18 @@ function isOfSeveral(checks: readonly CheckCommand[], { args, failed }: RunCall)
   if (check === undefined || !failed) return false;
   const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ').replace(LEADING_CD, '');
   return (hasVoice(check) || check.hiddenBy !== undefined) && line.slice(0, line.indexOf(check.command)).includes('&&');
+}
+
+/** Commands at the end of a line that do not fail. */
+const SAYS_ONLY = /&&\s*(?:echo|printf|true|pwd|date)\b[^&|;\n]*$/;
+const NO_ERRORS = /2> ?\/dev\/null/;
+
+/** Returns true if the result has words of a failure of the check, or of a command that is wrong. A task's command has none of its own. */
+function showsFailure(check: CheckCommand, result: string): boolean {
+  if (check.purpose === 'task') return false;
+  if (voiceOf(check, result) === 'failed') return true;
+  if (/^go (?:build|vet)\b/.test(check.key)) return /^go: /m.test(result);
+  return SAYS_FAILED.test(result) || WRONG_COMMAND.test(result.slice(0, 20_000));
 }
 
 function withHiddenCode(check: CheckCommand): CheckCommand {

@@ -351,13 +351,14 @@ function groupItem({ first, items }: AlikeItems): ListItem {
 }
 
 function runItem({ below, number, project, run, title, why }: NightItem): ListItem {
-  const { id, lastMessage, problem, verdict } = run;
+  const { id, lastMessage, problem, question, verdict } = run;
+  const asked = question === undefined ? [] : [`it asks: ${question}`];
   return {
     mark: runMark(run),
     head: [styled('strong', title), styled('dim', `  ${printableCut(project, 40)}  ${countText(number)}`)],
     lines: [
       {
-        facts: [ownEvidence(verdict, below), ...(verdict.verdict === 'open' ? [why] : [])]
+        facts: [ownEvidence(verdict, below), ...asked, ...(verdict.verdict === 'open' ? [why] : [])]
           .filter(Boolean)
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',

@@ -195,6 +195,7 @@ function doneLines(run: RunFacts, { below, project, show, view }: DoneParts): re
           styled('code', `coxswain ${show} --call ${first.call}`),
         ]),
     styled('code', view(first?.call)),
+    ...(run.question === undefined ? [] : [`it asks: ${printableCut(run.question, 200)}`]),
     ...refusedLines(run),
     ...faultLines(run),
     ...workLines(run, project),
