@@ -79,6 +79,8 @@ const PART_OPTION =
   /^(?:-C|-w|-F|-p|-pl|-t|-k|-m|-run|--?tests?|--filter|--workspace|--package|--project|--grep|--testPathPatterns?|--testNamePattern|--test-name-pattern|--only)(?:=|$)|^-D(?:it\.)?test=/;
 /** Options before the names of tests. */
 const NAME_OPTION = /^(?:--?run|-t|-k|-g|--grep|--testNamePattern|--test-name-pattern)(?:=|$)/;
+/** The name of a test says nothing of the tests that a run of all includes. */
+const TEST_NAME = /\s(?:--?run|-t|-k|-g|--grep)[= ](?:'[^']*'|"[^"]*"|\S+)/g;
 /** Build tags of Go. */
 const TAGS = / -tags[= ]["']?([\w,]+)/;
 /** A folder of all integration tests. */
@@ -201,7 +203,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
         .slice(WRAPPER.test(program) ? pos : (name?.pos ?? command.pos), command.end)
         .replaceAll(/\s+/g, ' ')
         .replace(/ 2>&1$/, '');
-      const purpose = check.purpose === 'test' && INTEGRATION.test(text) ? 'integration' : check.purpose;
+      const isIntegration = check.purpose === 'test' && INTEGRATION.test(text.replaceAll(TEST_NAME, ''));
+      const purpose = isIntegration ? 'integration' : check.purpose;
       const tags = TAGS.exec(text)?.[1];
       const tagged = tags === undefined ? {} : { key: `${check.key} -tags ${tags}`, tags };
       return [{ ...check, ...tagged, purpose, command: text }];

@@ -41,6 +41,7 @@ test('a check of a part does not make up for a failed check of the whole project
     'go test -tags=integration ./it',
   ]);
   expect(failedAfter(['mise run lint', '2 issues'], ['mise run ci'])).toEqual([]);
+  expect(failedAfter(["go test ./a -run 'TestRun_Integration.*'", 'FAIL'], ['go test ./...'])).toEqual([]);
 });
 
 test('a failed check of the whole project is made up for by none of its parts, also not by one that failed first', () => {
