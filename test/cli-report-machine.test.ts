@@ -117,7 +117,7 @@ test('a report without a path covers the project store and the sessions of every
   const plain = await here.run(['--all'], { env });
   expect([plain.code, plain.stderr]).toEqual([0, '']);
   expect(plain.stdout).toMatch(
-    /\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex, not read: 1 of Cursor CLI\n/,
+    /\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex, not read: 1 of\s+Cursor CLI\n/,
   );
   expect(plain.stdout).toContain('\nFailed or cut off: 2\n');
   expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
