@@ -125,7 +125,9 @@ export class CheckLedger {
     }
     // The exit code may be that of a command behind it, such as a program that reads its output.
     const isOfOther = only?.hiddenBy !== undefined || endsWithoutCheck(line.replace(SAYS_ONLY, ''), '&&');
-    if (failed && only !== undefined && checks.length === 1 && isOfOther && !showsFailure(only, result)) {
+    // An error that the text shows is no exit code, unless the errors of the check were not shown.
+    const isCode = call.failed || (failed && only !== undefined && NO_ERRORS.test(only.command));
+    if (isCode && only !== undefined && checks.length === 1 && isOfOther && !showsFailure(only, result)) {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
