@@ -78,9 +78,10 @@ const VALUE_OPTION =
 const PART_OPTION =
   /^(?:-C|-w|-F|-p|-pl|-t|-k|-m|-run|--?tests?|--filter|--workspace|--package|--project|--grep|--testPathPatterns?|--testNamePattern|--test-name-pattern|--only)(?:=|$)|^-D(?:it\.)?test=/;
 /** Options before the names of tests. */
-const NAME_OPTION = /^(?:--?run|-t|-k|-g|--grep|--testNamePattern|--test-name-pattern)(?:=|$)/;
+const NAMES = '(?:--?run|-t|-k|-g|--grep|--testNamePattern|--test-name-pattern)';
+const NAME_OPTION = new RegExp(`^${NAMES}(?:=|$)`);
 /** The name of a test says nothing of the tests that a run of all includes. */
-const TEST_NAME = /\s(?:--?run|-t|-k|-g|--grep)[= ](?:'[^']*'|"[^"]*"|\S+)/g;
+const TEST_NAME = new RegExp(`\\s${NAMES}[= ](?:'[^']*'|"[^"]*"|\\S+)`, 'g');
 /** Build tags of Go. */
 const TAGS = / -tags[= ]["']?([\w,]+)/;
 /** A folder of all integration tests. */

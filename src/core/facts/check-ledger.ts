@@ -123,11 +123,13 @@ export class CheckLedger {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
-    // The exit code may be that of a command behind it, such as a program that reads its output.
-    const isOfOther = only?.hiddenBy !== undefined || endsWithoutCheck(line.replace(SAYS_ONLY, ''), '&&');
-    // An error that the text shows is no exit code, unless the errors of the check were not shown.
-    const isCode = call.failed || (failed && only !== undefined && NO_ERRORS.test(only.command));
-    if (isCode && only !== undefined && checks.length === 1 && isOfOther && !showsFailure(only, result)) {
+    if (
+      failed &&
+      only !== undefined &&
+      checks.length === 1 &&
+      isCodeOfOther(only, call) &&
+      !showsFailure(only, result)
+    ) {
       this.#noteUnknown(only, call.number, { isHidden: true });
       return;
     }
@@ -364,6 +366,13 @@ function isOfSeveral(checks: readonly CheckCommand[], { args, failed }: RunCall)
 /** Commands at the end of a line that do not fail. */
 const SAYS_ONLY = /&&\s*(?:echo|printf|true|pwd|date)\b[^&|;\n]*$/;
 const NO_ERRORS = /2> ?\/dev\/null/;
+
+/** Returns true if the exit code may be that of a command behind the check, such as a program that reads its output. */
+function isCodeOfOther(check: CheckCommand, { args, failed }: RunCall): boolean {
+  // An error that the text shows is no exit code, unless the errors of the check were not shown.
+  if (!failed && !NO_ERRORS.test(check.command)) return false;
+  return check.hiddenBy !== undefined || endsWithoutCheck((commandLineOf(args) ?? '').replace(SAYS_ONLY, ''), '&&');
+}
 
 /** Returns true if the result has words of a failure of the check, or of a command that is wrong. A task's command has none of its own. */
 function showsFailure(check: CheckCommand, result: string): boolean {

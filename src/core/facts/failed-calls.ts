@@ -17,7 +17,7 @@ import {
   type CallKey,
   type CallKeys,
 } from './call-keys.ts';
-import { withoutFolder } from './last-act.ts';
+import { leadingFolder, withoutFolder } from './last-act.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { RunCall } from './run-call.ts';
 
@@ -219,14 +219,14 @@ export class FailedCallsFold {
     const [shown] = proved;
     if (shown === undefined) return;
     const whole = shownCall({ args, tool });
-    const folder = folderOf(args);
+    const folder = leadingFolder(args);
     this.#open = this.#open.flatMap((open) => {
       if (open.tool !== tool) return [open];
       // The same pipe with another last command of the same program.
       const isPipe = programIn(open.command) === programIn(shown) && isAlike(open.shown, whole);
       const alike = proved.find((text) => isAlike(open.shown, text) || isAlike(open.command, text));
       const isFoundThere =
-        folder !== undefined && folder !== folderOf(open.args) && isMissing(open.cause) && namesPath(open, proved);
+        folder !== undefined && folder !== leadingFolder(open.args) && isMissing(open.cause) && namesPath(open, proved);
       const worked = alike ?? (isPipe ? whole : isFoundThere ? `the same path after cd ${folder}` : undefined);
       if (worked === undefined) return [open];
       const other = worked === open.shown ? otherArgs(open.args, args) : worked;
@@ -264,11 +264,6 @@ function provedTexts(call: Pick<RunCall, 'args' | 'tool'>, { commands }: CallKey
   return proved.length === 0 ? [] : [proved.join(' && '), ...proved].map(shownPart);
 }
 
-/** The folder to which the line goes first. */
-function folderOf(args: Json): string | undefined {
-  return /^ *cd ([^\s;&|]+) *&&/.exec(commandLineOf(args) ?? '')?.[1];
-}
-
 /** Returns true if the commands have a path, of several parts, that the error of the failed one named. */
 function namesPath({ keys }: OpenFailure, proved: readonly string[]): boolean {
   const paths = keys.filter(({ kind, text }) => kind === 'name' && /^[^/\s]+\//.test(text)).map(({ text }) => text);
@@ -298,8 +293,8 @@ function programIn(command: string): string {
 /** Returns what the arguments of a call have that those of the failed call do not, if both are shown as the same. */
 function otherArgs(failed: Json, worked: Json): string | undefined {
   if (!isJsonObject(failed) || !isJsonObject(worked)) return undefined;
-  const folder = folderOf(worked);
-  if (folder !== undefined && folder !== folderOf(failed)) return `the same after cd ${folder}`;
+  const folder = leadingFolder(worked);
+  if (folder !== undefined && folder !== leadingFolder(failed)) return `the same after cd ${folder}`;
   const isCommand = commandLineOf(worked) !== undefined;
   const changed = Object.entries(worked).filter(
     ([name, value]) =>

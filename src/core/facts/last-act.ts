@@ -186,8 +186,16 @@ export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): strin
   return oneLine(textIn(args, 'description') ?? `${tool} ${firstText(args) ?? ''}`);
 }
 
+const LEADING_CD = /^cd (?:"([^"]*)"|'([^']*)'|(\S+?))[ \t]*(?:&&|;|\n)\s*/;
+
 export function withoutFolder(command: string): string {
-  return command.trim().replace(/^cd (?:"[^"]*"|'[^']*'|\S+)[ \t]*(?:&&|;|\n)\s*/, '');
+  return command.trim().replace(LEADING_CD, '');
+}
+
+/** The folder to which the line of a call goes first. */
+export function leadingFolder(args: Json): string | undefined {
+  const groups = LEADING_CD.exec((commandLineOf(args) ?? '').trim())?.slice(1);
+  return groups?.find((folder) => folder !== undefined);
 }
 
 function textIn(value: Json | undefined, name: string): string | undefined {

@@ -1,14 +1,7 @@
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { periodText } from '../base/number-text.ts';
 import type { RunCall } from './run-call.ts';
-import {
-  endsRefused,
-  failedRequestsText,
-  isAboutPlan,
-  WAITS_FOR_ANSWER,
-  WAITS_FOR_DECISION,
-  type RunVerdict,
-} from './run-verdict.ts';
+import { endsRefused, failedRequestsText, isAboutPlan, waitingText, type RunVerdict } from './run-verdict.ts';
 import type { RunView } from './run-view.ts';
 
 /** After how long a clock speaks about a run, in milliseconds. */
@@ -58,10 +51,8 @@ export function alertOf(
   const waits = waitsFor === '' ? (hostWaitsFor ?? '') : waitsFor;
   if (waits !== '') {
     if (nowMs - sinceMs < ALERT_TIMES.waitingMs) return undefined;
-    // A question is itself the call.
-    const isAsking = waits.startsWith(WAITS_FOR_ANSWER) || waits === WAITS_FOR_DECISION;
-    const about = isRunning && !isAsking ? `: ${call}` : '';
-    return { kind: 'waiting', text: `waits for ${waits.replace(/^wait(?:s|ing) for /, '')}${about}`, sinceMs };
+    const about = waitingText({ ...lastAct, waitsFor: waits }).replace(/^wait(?:s|ing) for /, '');
+    return { kind: 'waiting', text: `waits for ${about}`, sinceMs };
   }
   if (isAnswer || isIdle) return undefined;
   // A request that is made again is no sign of life.

@@ -175,8 +175,8 @@ function duringText(last: LastAct): string {
   return isRunning ? ` while "${call}" ${running} running` : `, after "${call}"${isRefused ? ' was refused' : ''}`;
 }
 
-/** What it waits for; of a permission also the command, if it is known. */
-function waitingText({ call = '', isRunning = false, waitsFor = '' }: LastAct): string {
+/** What it waits for; of a permission also the command, if it is known. A question is itself the call. */
+export function waitingText({ call = '', isRunning = false, waitsFor = '' }: LastAct): string {
   const asks = waitsFor.startsWith(WAITS_FOR_ANSWER) || waitsFor === WAITS_FOR_DECISION;
   return isRunning && !asks ? `${waitsFor}: ${call}` : waitsFor;
 }

@@ -142,7 +142,7 @@ test('commits of one line that print nothing are counted by their commands, with
   expect(fold.work.commits).toBe(2);
 });
 
-test('a commit in a repository that the line makes among temporary files is none of the project', () => {
+test('a commit to a trial repository below /tmp is no commit of the project', () => {
   const line = 'cd /private/tmp/x && mkdir trial && cd trial && git init -q && git add -A && git commit -qm x';
   expect(workAfter(line).work.commits).toBe(0);
   expect(workAfter('git init && git add -A && git commit -qm x').work.commits).toBe(1);

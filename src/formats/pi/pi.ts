@@ -87,8 +87,9 @@ class PiImport extends ObjectLines {
       case 'session': {
         const id = textOrUndefined(value.id);
         if (id !== undefined) this.#session.identify({ id, conversationId: id });
-        this.#forkedFrom = SESSION_FILE.exec(textOrUndefined(value.parentSession) ?? '')?.[1];
-        if (textOrUndefined(value.parentSession) !== undefined) this.#forkedAtMs = atMs;
+        const parentFile = textOrUndefined(value.parentSession);
+        if (parentFile !== undefined) this.#forkedAtMs = atMs;
+        this.#forkedFrom = SESSION_FILE.exec(parentFile ?? '')?.[1];
         // The header's id is not an entry id.
         this.#lastId = undefined;
         break;

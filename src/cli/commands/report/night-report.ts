@@ -159,7 +159,7 @@ export class NightReport {
   }
   /** The models of runs with answers of unknown cost. */
   get unpricedModels(): readonly string[] {
-    return [...this.#unpriced].filter(Boolean);
+    return [...this.#unpriced];
   }
   /** The 5,000 most recently active runs, the latest first. Runs without times are last. */
   get runs(): readonly RunFacts[] {
@@ -211,7 +211,7 @@ export class NightReport {
     else sums.activeMs += run.activeMs;
     if (hasNoPrice(run)) {
       sums.withoutPrice += 1;
-      this.#unpriced.add(run.modelId ?? '');
+      if (run.modelId !== undefined) this.#unpriced.add(run.modelId);
     }
     if (run.answersCountedEarly !== undefined) sums.countedEarly += 1;
     if (hasFailed(verdict)) sums.died += 1;
