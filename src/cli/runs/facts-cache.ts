@@ -8,7 +8,7 @@ import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 
 /** Increase this number when `RunFacts`, or what a failed call or a key is, changes. Rows of other layouts are not read. */
-const LAYOUT = 41;
+const LAYOUT = 42;
 const MAX_PLACES = 20_000;
 
 /** A row is valid as long as its file or stored run is unchanged. If the cache fails, everything is read again. */

@@ -93,6 +93,18 @@ test('the failure of another command in the line is no failure of the check', ()
   expect(failedAfter(['npm run build && echo done', 'it broke'])).toEqual(['npm run build']);
 });
 
+test('a wrong command stands until it ran in another form, whatever a similar check or a refusal says', () => {
+  const wrong = ['go test -tags e2e ./... -bad | head', undefined, 'unknown flag: -bad'] as const;
+  expect(failedAfter(wrong, ['go test ./... | head', undefined, 'x'])).toEqual(['go test -tags e2e ./... -bad']);
+  expect(failedAfter(wrong, ['go test -tags e2e ./... | head', undefined, 'x'])).toEqual([]);
+  const ledger = new CheckLedger();
+  const call = { id: 'a', tool: 'Bash', seq: 0, startLost: false, failed: false, resultMissing: false };
+  ledger.fold({ ...call, number: 1, args: { command: wrong[0] } }, wrong[2], undefined);
+  const refused = { ...call, number: 2, args: { command: 'go test -tags e2e ./...' }, outcome: 'refused' } as const;
+  ledger.fold(refused, '', undefined);
+  expect(ledger.checks.map(({ failed }) => failed)).toEqual([true]);
+});
+
 test('a check of other files does not make up for a failed one, and the same files do, however they are written', () => {
   const failed = ['npx vitest run a.test.ts', '1 failed'] as const;
   const other = ['npx vitest run b.test.ts', '1 failed'] as const;

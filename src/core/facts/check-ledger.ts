@@ -252,10 +252,10 @@ export class CheckLedger {
     unknown: Partial<Omit<LastCheck, 'command' | 'number' | 'failed' | 'fixed'>>,
   ): void {
     const key = `${check.purpose} ${check.key}`;
-    for (const [otherKey, other] of this.#checks.entries())
-      if (other.isWrong && other.failed && other.number < number && otherKey.startsWith(key))
-        this.#checks.delete(otherKey);
-    const before = this.#checks.get(key);
+    const known = this.#checks.get(key);
+    // It ran in another form, so that the wrong one says nothing any more.
+    const isRightNow = unknown.isHidden === true && known?.isWrong === true && known.failed && known.number < number;
+    const before = isRightNow ? undefined : known;
     if (check.writes === true || (before !== undefined && !isUnknown(before))) return;
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
