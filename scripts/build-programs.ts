@@ -1,17 +1,25 @@
+import { createHash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+
 import { build } from 'esbuild';
 
 import { buildHook } from './build-hook.ts';
 import { bundleEntries } from './bundle-entries.ts';
 
 /**
- * Bundles the entry points, the CLI, the hook, `coxswain status` and the SDK of MCP to a folder.
+ * Bundles the entry points, the CLI, the hook, `coxswain status`, what keeps compiled code, and the SDK of MCP to a folder.
  *
  * @param folder  relative to the project
  * @param bundled  receives the paths of the bundled modules
  */
 export async function buildPrograms(folder: string, bundled: Set<string>): Promise<void> {
   await bundleEntries(folder, bundled);
-  const others = [await buildHook(folder), await buildStatus(folder), await bundleMcpSdk(folder)];
+  const others = [
+    await buildHook(folder),
+    await buildStatus(folder),
+    await bundleMcpSdk(folder),
+    await buildCompileCache(folder),
+  ];
   for (const module of others.flat()) bundled.add(module);
 }
 
@@ -29,6 +37,30 @@ async function bundleMcpSdk(folder: string): Promise<readonly string[]> {
     outfile: `${folder}/cli/commands/mcp/mcp-sdk.js`,
     // Its CommonJS parts require Node modules.
     banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
+  });
+  return Object.keys(metafile.inputs);
+}
+
+/** Changes with the code. */
+function buildId(): string {
+  const hash = createHash('sha256');
+  for (const path of ['package.json', ...globSync('src/**/*.ts').toSorted()]) hash.update(readFileSync(path));
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function buildCompileCache(folder: string): Promise<readonly string[]> {
+  const { metafile } = await build({
+    metafile: true,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node22',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    entryPoints: ['src/cli/compile-cache.ts'],
+    outfile: `${folder}/compile-cache.cjs`,
+    define: { COXSWAIN_BUILD: JSON.stringify(buildId()) },
   });
   return Object.keys(metafile.inputs);
 }

@@ -1,8 +1,8 @@
 /**
  * Bundles `src` to `dist`: JavaScript and declarations as one file per entry point with shared chunks. Programs that start often get
- * separate bundles: Claude Code's hook (`hook.cjs`, `hook-main.cjs`, also as a `plugin`) and `coxswain status` (`status.cjs`). The viewer's
- * page goes to `viewer/index.html` and `viewer/assets`, licences and SBOM of bundled packages to `THIRD-PARTY-NOTICES.txt` and
- * `sbom.cdx.json`, and the generated schemas of records and configuration to `schema`.
+ * separate bundles: Claude Code's hook (`hook.cjs`, `hook-main.cjs`, also as a `plugin`), `coxswain status` (`status.cjs`), and what keeps
+ * compiled code (`compile-cache.cjs`). The viewer's page goes to `viewer/index.html` and `viewer/assets`, licences and SBOM of bundled
+ * packages to `THIRD-PARTY-NOTICES.txt` and `sbom.cdx.json`, and the generated schemas of records and configuration to `schema`.
  */
 import { chmodSync, rmSync } from 'node:fs';
 

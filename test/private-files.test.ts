@@ -33,6 +33,8 @@ require('node:dgram').createSocket = () => { note('dgram'); throw new Error('no 
   );
   ended = await everyCommand({
     NODE_OPTIONS: `--require ${spy}`,
+    // Without the compiled code that the tests share, the commands keep their own.
+    NODE_COMPILE_CACHE: '',
     HOME: home,
     XDG_STATE_HOME: join(home, 'state'),
     XDG_DATA_HOME: join(home, 'data'),

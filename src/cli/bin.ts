@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import type * as CompileCache from './compile-cache.ts';
 import type * as StatusMain from './commands/status/status-main.ts';
 
 // Checks the Node version before any import. Uses only syntax that an old Node version can parse.
@@ -28,16 +29,23 @@ if (major < 22 || (major === 22 && (minor < 23 || (minor === 23 && patch < 3))))
     // The list of commands would cost the watch in the background five megabytes.
     void import('./commands/watch/watch-machine.ts').then(({ watchInBackground }) => watchInBackground());
   } else {
+    // The bundle is built from the module of this type.
+    const cache = bundleOf('compile-cache') as typeof CompileCache | undefined;
+    if (cache !== undefined) cache.keepCompiledCode();
     void import('./main.ts').then(({ main }) => main());
   }
 }
 
-/** Loads `statusMain` from the bundle of a build, which takes half the time. Without a bundle, loads the source module. */
 async function statusMain(): Promise<typeof StatusMain.statusMain> {
-  const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL('../status.cjs', import.meta.url));
-  const isBuilt = process.getBuiltinModule('node:fs').existsSync(bundle);
-  if (!isBuilt) return (await import('./commands/status/status-main.ts')).statusMain;
-  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
   // The bundle is built from the module of this type.
-  return (require(bundle) as typeof StatusMain).statusMain;
+  const bundle = bundleOf('status') as typeof StatusMain | undefined;
+  return (bundle === undefined ? await import('./commands/status/status-main.ts') : bundle).statusMain;
+}
+
+/** Loads a bundle of a build, which takes half the time of its modules. From source there is none. */
+function bundleOf(name: string): unknown {
+  const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL(`../${name}.cjs`, import.meta.url));
+  if (!process.getBuiltinModule('node:fs').existsSync(bundle)) return undefined;
+  const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
+  return require(bundle);
 }

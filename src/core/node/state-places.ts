@@ -71,9 +71,15 @@ function rootOf({ env, homeFolder }: StatePlaces, variable: string, folder: stri
     return join(local, 'coxswain', onWindows);
   const { HOME } = env;
   const isPlain = process.platform !== 'win32' && HOME !== undefined && isAbsolute(HOME);
+  return join(homeFolder ?? (isPlain ? HOME : homeOfUser()), folder, 'coxswain');
+}
+
+/** The home folder of the system, also if `HOME` is empty or relative: a relative one would be in a project. */
+function homeOfUser(): string {
   // The module is not imported statically, because `HOME` is set for most hooks.
-  const home = homeFolder ?? (isPlain ? HOME : process.getBuiltinModule('node:os').homedir());
-  return join(home, folder, 'coxswain');
+  const { homedir, userInfo } = process.getBuiltinModule('node:os');
+  const home = homedir();
+  return isAbsolute(home) ? home : userInfo().homedir;
 }
 
 export function stateFolder(owner: StateOwner): string {
