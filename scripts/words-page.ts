@@ -15,6 +15,7 @@ const ABOUT: Readonly<Record<keyof typeof WORDS, string>> = {
   pattern: 'Names of patterns',
   level: 'Certainty of a pattern',
   reason: 'Why a run ended, or waits',
+  cause: 'Why a run failed or was cut off, if no reason is known',
   outcome: 'How a run ended, if its source gives no reason',
   delivery: 'Delivery of advice',
   held: 'Why advice was held back',

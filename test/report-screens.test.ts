@@ -5,7 +5,7 @@ import { reportDocument, screenDocument, shortProject } from '../src/cli/command
 import { htmlPage, markdownText, terminalText } from '../src/cli/document/write-document.ts';
 import { RunFactsFold } from '../src/core/facts/run-facts-fold.ts';
 import type { RunFacts } from '../src/core/facts/run-facts.ts';
-import type { RunVerdict } from '../src/core/facts/run-verdict.ts';
+import { verdictOf, type RunVerdict } from '../src/core/facts/run-verdict.ts';
 
 const UNTIL_MS = Date.UTC(2026, 10, 28, 7);
 const HOUR_MS = 3_600_000;
@@ -19,25 +19,34 @@ const TASKS = [
   'Why does the build of the page take nine minutes on the runner, and what can be left out?',
   '<command-name>/review</command-name><command-args>the last three commits</command-args>',
 ];
-const ENDS: readonly (readonly [RunVerdict['verdict'], string])[] = [
-  ['worked', 'it answered, and its last check (call 12, npm test) passed'],
-  ['worked', 'it answered, and its last check (call 40, mise run ci) passed'],
-  ['answered', 'it answered; no check that coxswain recognises'],
-  ['worked', 'it answered, and its last check (call 9, npm test) passed'],
-  ['cut_off', 'cut off while "npm run build" was running; no record for 7.0 hours'],
-  ['answered', 'it answered; a check (call 31, npm run lint) failed and did not pass later'],
-  ['worked', 'it answered, and its last check (call 12, npm test) passed'],
-  ['waiting', 'waits for your answer: Which of the two tables holds the open invoices?'],
-  ['failed', 'rate limit: You have hit your limit · resets 5am (Europe/Paris)'],
-  ['stopped', 'stopped by you while "npm run dev" was running'],
-  ['worked', 'it answered, and its last check (call 7, npm test) passed'],
-  ['open', '"npm test" has no result yet, no record for 12 minutes'],
+const answered = (command = '', number = 0, failed = false): RunVerdict =>
+  verdictOf(undefined, command === '' ? [] : [{ command, number, failed }], { isAnswer: true });
+const CUT_OFF = verdictOf(undefined, [], { call: 'npm run build', isRunning: true, silentMs: 7 * HOUR_MS });
+const RATE_LIMIT = verdictOf(
+  { outcome: 'error', reason: 'rate_limit', labels: { error: 'You have hit your limit · resets 5am (Europe/Paris)' } },
+  [],
+);
+const NO_CHECK = answered();
+const ENDS: readonly RunVerdict[] = [
+  answered('npm test', 12),
+  answered('mise run ci', 40),
+  NO_CHECK,
+  answered('npm test', 9),
+  CUT_OFF,
+  answered('npm run lint', 31, true),
+  answered('npm test', 12),
+  verdictOf(undefined, [], { waitsFor: 'waits for your answer: Which of the two tables holds the open invoices?' }),
+  RATE_LIMIT,
+  verdictOf({ outcome: 'aborted', reason: 'interrupted' }, [], { call: 'npm run dev', isRunning: true }),
+  answered('npm test', 7),
+  verdictOf(undefined, [], { call: 'npm test', isRunning: true, silentMs: HOUR_MS / 5 }),
 ];
 
 function factsOf(index: number): RunFacts {
-  const [verdict = 'unknown', evidence = ''] = ENDS[index % ENDS.length] ?? [];
-  const failed = evidence.includes('failed and');
-  const isCommitted = verdict === 'worked' && index % 2 === 0;
+  const verdict = ENDS[index % ENDS.length] ?? NO_CHECK;
+  const worked = verdict.verdict === 'worked';
+  const failed = verdict.evidence.includes('failed and');
+  const isCommitted = worked && index % 2 === 0;
   return {
     ...new RunFactsFold(`run-${index}`).facts(UNTIL_MS),
     task: `${TASKS[index % TASKS.length]}`,
@@ -47,9 +56,8 @@ function factsOf(index: number): RunFacts {
     lastAtMs: UNTIL_MS - 10 * HOUR_MS + index * 60_000,
     activeMs: 20 * 60_000,
     calls: 40,
-    verdict: { verdict, evidence },
-    checks:
-      verdict === 'worked' || failed ? [{ command: failed ? 'npm run lint' : 'npm test', number: 12, failed }] : [],
+    verdict,
+    checks: worked || failed ? [{ command: failed ? 'npm run lint' : 'npm test', number: 12, failed }] : [],
     filesChanged: [`${PROJECTS[index % PROJECTS.length]}/src/a.ts`, 'src/a.ts', 'src/b.ts'],
     commits: isCommitted ? 1 : 0,
     uncommitted: isCommitted ? 0 : 2,
@@ -113,13 +121,13 @@ test('Markdown, HTML and JSON have the blocks of the screen, with every session'
 test('a plan that was not approved names the session in which it went on', () => {
   const report = new NightReport(() => '');
   const plan = 'Move the invoices to the new table';
-  const evidence = `it presented a plan, which was not approved in this session: ${plan}`;
-  report.add({ ...factsOf(0), id: 'planned', plan, verdict: { verdict: 'answered', evidence } });
+  const verdict = verdictOf({ outcome: 'aborted' }, [], { isPlan: true, plan });
+  report.add({ ...factsOf(0), id: 'planned', plan, verdict });
   report.add({ ...factsOf(12), id: 'done', task: `Implement the following plan:\n\n# Plan: ${plan}` });
   const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
   expect(text).toContain('its plan went on in 2');
   const alone = new NightReport(() => '');
-  alone.add({ ...factsOf(0), id: 'planned', task: 'Fix the login', plan, verdict: { verdict: 'answered', evidence } });
+  alone.add({ ...factsOf(0), id: 'planned', task: 'Fix the login', plan, verdict });
   expect(terminalText(screenDocument(alone, FRAME, 120), { paint, width: 120 })).toMatch(
     /planned .*Fix the login: not approved: Move the invoices to the new table/,
   );
@@ -160,12 +168,11 @@ test('a command, a tool or a question about a plan is not a plan that waits', ()
     report.add({ ...factsOf(0), checks: failed ? checks : [], verdict });
     return report.sections[0]?.items[0]?.verb;
   };
-  const check = 'it answered; a check (call 3, npm run plan) failed and did not pass later';
-  expect(verbOf({ verdict: 'answered', evidence: check }, true)).toBe('check');
-  const permission = 'waiting for permission to use update_plan';
-  expect(verbOf({ verdict: 'waiting', evidence: permission }, false)).toBe('allow');
-  expect(verbOf({ verdict: 'waiting', evidence: 'waits for your answer: Which plan?' }, false)).toBe('answer');
-  expect(verbOf({ verdict: 'waiting', evidence: 'waits for your decision on its plan' }, false)).toBe('decide');
+  const waiting = (waitsFor: string): RunVerdict => verdictOf(undefined, [], { waitsFor });
+  expect(verbOf(answered('npm run plan', 3, true), true)).toBe('check');
+  expect(verbOf(waiting('waiting for permission to use update_plan'), false)).toBe('allow');
+  expect(verbOf(waiting('waits for your answer: Which plan?'), false)).toBe('answer');
+  expect(verbOf(waiting('waits for your decision on its plan'), false)).toBe('decide');
 });
 
 test('changed files are listed once, relative to the project', () => {
@@ -192,7 +199,7 @@ test('what worked in a project costs what the working sessions and all their sub
   const report = new NightReport(() => '');
   const add = (id: string, more: Partial<RunFacts>): void =>
     report.add({ ...factsOf(0), project: '/home/ann/shop', costUsd: 1, ...more, id });
-  const verdict = { verdict: 'answered', evidence: 'it answered; no check that coxswain recognises' } as const;
+  const verdict = NO_CHECK;
   // A subagent has no check of its own.
   add('works', {});
   add('works/child', { parentId: 'works', verdict });
@@ -204,7 +211,7 @@ test('what worked in a project costs what the working sessions and all their sub
 
 test('a session names what its subagents did, which its own figures and ending leave out', () => {
   const report = new NightReport(() => '');
-  const verdict = { verdict: 'answered', evidence: 'it answered; no check that coxswain recognises' } as const;
+  const verdict = NO_CHECK;
   const child = { parentId: 'asks', filesChanged: ['src/a.ts', 'src/b.ts'], commits: 1, errors: 3 };
   report.add({ ...factsOf(2), id: 'asks', verdict, cancelled: 1 });
   report.add({ ...factsOf(2), ...child, id: 'asks/a', checks: [{ command: 'npm test', number: 4, failed: false }] });
@@ -224,14 +231,10 @@ test('a screen of more than a day names the age of each session, at any width', 
 });
 
 test('of a line the title keeps two fifths, and the reason has the rest', () => {
-  const evidence = [
-    'cut off while "npm run build" was running; no record for 7.0 hours',
-    'rate limit: You have hit your limit',
-    'cut off, after "gh pr view 6 --json url"; no record for 9.0 hours',
-  ];
   const report = new NightReport(() => '');
-  for (const [index, text] of evidence.entries())
-    report.add({ ...factsOf(4), id: `run-${index}`, verdict: { verdict: 'cut_off', evidence: text } });
+  const silentMs = 9 * HOUR_MS;
+  const ends = [CUT_OFF, RATE_LIMIT, verdictOf(undefined, [], { call: 'gh pr view 6 --json url', silentMs })];
+  for (const [index, verdict] of ends.entries()) report.add({ ...factsOf(4), id: `run-${index}`, verdict });
   const text = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
   expect(text).toMatch(/shop \/review the last three c…: while "npm run build" was runn…/);
   expect(text).toMatch(/shop \/review the last three c…: rate limit: You have hit your …/);
@@ -247,8 +250,8 @@ test('the head names every need, and the models of the runs without a known cost
   report.add(asked);
   const all = terminalText(reportDocument(report, FRAME, 1_000), { paint, width: 120 });
   expect(all).toContain('it asks: Push it?');
-  const refused = 'it answered; no check that coxswain recognises; its last call (git push) was refused';
-  report.add({ ...factsOf(2), id: 'refused', verdict: { verdict: 'answered', evidence: refused } });
+  const verdict = verdictOf(undefined, [], { isAnswer: true, call: 'git push', calls: 9, isRefused: true });
+  report.add({ ...factsOf(2), id: 'refused', verdict });
   const lines = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 }).split('\n');
   const head = lines.slice(
     0,

@@ -2,7 +2,6 @@ import { callNumber, countOf } from '../base/number-text.ts';
 import { inWords } from '../records/words.ts';
 import type { AdviceOutcome } from './advice-outcome.ts';
 import type { TrajectoryPattern } from '../records/trajectory-pattern.ts';
-import { endsRefused } from './run-verdict.ts';
 import { timesSeen } from './seen-pattern.ts';
 import type { Moment, RunFacts } from './run-facts.ts';
 
@@ -133,13 +132,12 @@ function endMoment({
   verdict,
 }: MomentSources['facts']): FoundMoment | undefined {
   const last = { ...(calls > 0 ? { call: calls } : {}), score: 70 };
-  const { evidence, verdict: name } = verdict;
+  const { evidence, verdict: name, why: what = evidence } = verdict;
   if (name === 'cut_off') return { ...last, type: 'end cut off', what: evidence };
   const failedCheck = name === 'answered' ? checks.findLast(({ failed }) => failed) : undefined;
-  const what = evidence.replace(/^it [^;]*; /, '');
   if (failedCheck !== undefined) return { ...last, call: failedCheck.number, type: 'check failed', what };
   const [refused] = refusedCalls;
-  if (refused !== undefined && (name === 'answered' || name === 'stopped') && endsRefused(evidence))
+  if (refused !== undefined && verdict.isRefused === true)
     return { ...last, call: refused.number, type: 'end refused', what };
   if (name !== 'failed' || ending === undefined || ending.success !== undefined) return undefined;
   return { ...last, type: `end ${ending.reason ?? ending.outcome}`, what: evidence };

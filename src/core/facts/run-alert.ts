@@ -1,7 +1,7 @@
 import { checkCommandsOf, commandLineOf } from './check-command.ts';
 import { periodText } from '../base/number-text.ts';
 import type { RunCall } from './run-call.ts';
-import { endsRefused, failedRequestsText, isAboutPlan, waitingText, type RunVerdict } from './run-verdict.ts';
+import { failedRequestsText, waitingText, type RunVerdict } from './run-verdict.ts';
 import type { RunView } from './run-view.ts';
 
 /** After how long a clock speaks about a run, in milliseconds. */
@@ -83,7 +83,7 @@ export function takesLong({ args, tool }: RunCall): boolean {
  * although a check failed, it is stuck or silent now, it ended after a refused call, or it asks something. Undefined if it does not.
  */
 export function needOf(
-  { evidence, verdict }: RunVerdict,
+  { cause, isRefused, verdict }: Pick<RunVerdict, 'verdict' | 'cause' | 'isRefused'>,
   now: {
     readonly alert: RunAlert['kind'] | undefined;
     readonly asks: boolean;
@@ -98,10 +98,10 @@ export function needOf(
     case 'cut_off':
       return 'failed';
     case 'answered':
-      if (now.hasFailedCheck && !isAboutPlan(evidence)) return 'failing';
-      return endsRefused(evidence) ? 'refused' : now.asks ? 'asks' : undefined;
+      if (now.hasFailedCheck && cause !== 'plan') return 'failing';
+      return isRefused === true ? 'refused' : now.asks ? 'asks' : undefined;
     case 'stopped':
-      return endsRefused(evidence) ? 'refused' : undefined;
+      return isRefused === true ? 'refused' : undefined;
     case 'worked':
       return now.asks ? 'asks' : undefined;
     case 'open':

@@ -21,7 +21,6 @@ import {
 } from './run-facts.ts';
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
-import { saysAnswer, saysNoLastMessage } from './run-verdict.ts';
 import { RunView, type RunViewOptions } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
@@ -207,8 +206,8 @@ export class RunFactsFold {
       }),
       recent: this.view.recent,
       ...work,
-      ...(saysNoLastMessage(verdict) ? {} : present({ lastMessage })),
-      ...(saysAnswer(verdict) ? present({ question }) : {}),
+      ...(verdict.answer === 'none' ? {} : present({ lastMessage })),
+      ...(verdict.answer === 'shown' ? present({ question }) : {}),
       checks,
       stuck: saysStuck(patterns),
       steered: started?.steering !== undefined,

@@ -16,7 +16,7 @@ test('what the source says goes before everything else', () => {
 
 test('a time limit is a failure, and a program that aborted names no person', () => {
   const labels = { error: 'Request timed out.' };
-  expect(verdictOf({ outcome: 'aborted', reason: 'timeout', labels }, [])).toEqual({
+  expect(verdictOf({ outcome: 'aborted', reason: 'timeout', labels }, [])).toMatchObject({
     verdict: 'failed',
     evidence: 'timed out: Request timed out.',
   });
@@ -27,19 +27,19 @@ test('a time limit is a failure, and a program that aborted names no person', ()
 
 test('an error or a limit fails a run, with the reason; a person or a killed process does not', () => {
   const labels = { error: '529 Overloaded' };
-  expect(verdictOf({ outcome: 'error', reason: 'overloaded', labels }, [passed])).toEqual({
+  expect(verdictOf({ outcome: 'error', reason: 'overloaded', labels }, [passed])).toMatchObject({
     verdict: 'failed',
     evidence: 'model overloaded: 529 Overloaded',
   });
   const running = { call: 'npm test', isRunning: true };
   const stopped = verdictOf({ outcome: 'aborted', reason: 'interrupted' }, [], running);
-  expect(stopped).toEqual({ verdict: 'stopped', evidence: 'stopped by you while "npm test" was running' });
+  expect(stopped).toMatchObject({ verdict: 'stopped', evidence: 'stopped by you while "npm test" was running' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { ...running, othersRunning: 2 }).evidence).toBe(
     'killed while "npm test" and 2 other calls were running',
   );
   expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('stopped');
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running);
-  expect(killed).toEqual({ verdict: 'cut_off', evidence: 'killed while "npm test" was running' });
+  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed while "npm test" was running' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { isAnswer: true }).verdict).toBe('answered');
 });
 
@@ -51,7 +51,7 @@ test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(answered, [passed]).verdict).toBe('worked');
   expect(verdictOf(answered, [failed, { ...failed, number: 2 }]).evidence).toContain('later, and so did 1 more');
   // The failed check need not be the last check of the run.
-  expect(verdictOf(answered, [failed, passed], isAnswer)).toEqual({
+  expect(verdictOf(answered, [failed, passed], isAnswer)).toMatchObject({
     verdict: 'answered',
     evidence: 'it answered; a check (call 3, tsc) failed and did not pass later',
   });
@@ -61,8 +61,10 @@ test('an answer alone does not say that a run worked', () => {
 });
 
 test('a run without an end that has no record for six hours was cut off, unless it waits for its user', () => {
-  const after = (hours: number, more: LastAct = {}): readonly string[] =>
-    Object.values(verdictOf(undefined, [passed], { silentMs: hours * 3_600_000, ...more }));
+  const after = (hours: number, more: LastAct = {}): readonly string[] => {
+    const { evidence, verdict } = verdictOf(undefined, [passed], { silentMs: hours * 3_600_000, ...more });
+    return [verdict, evidence];
+  };
   expect(after(5)).toEqual(['open', 'no answer yet, no record for 5.0 hours']);
   expect(after(5, { call: 'npm test', isRunning: true })).toEqual([
     'open',
@@ -79,6 +81,56 @@ test('a run without an end that has no record for six hours was cut off, unless 
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });
 
+test('what the evidence says besides the verdict, and its cause, need no reading of the sentence', () => {
+  const silentMs = 8 * 3_600_000;
+  const running = { call: 'npm test', isRunning: true };
+  expect(verdictOf(undefined, [], { ...running, silentMs })).toMatchObject({
+    why: 'while "npm test" was running; no record for 8.0 hours',
+    cause: 'running',
+  });
+  expect(verdictOf(undefined, [], { failedRequests: 3, requestError: '529', silentMs })).toMatchObject({
+    why: 'after 3 failed requests (529); no record for 8.0 hours',
+    cause: 'requests',
+  });
+  expect(verdictOf(undefined, [], { call: 'npm test', silentMs })).toMatchObject({ cause: 'silent' });
+  const labels = { error: 'resets 5am' };
+  expect(verdictOf({ outcome: 'error', reason: 'rate_limit', labels }, [])).toMatchObject({
+    why: 'rate limit: resets 5am',
+    cause: 'rate_limit',
+  });
+  expect(verdictOf({ outcome: 'limit' }, [])).toMatchObject({ why: 'stopped by a limit', cause: 'limit' });
+  expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running)).toMatchObject({
+    why: 'killed while "npm test" was running',
+    cause: 'killed',
+  });
+  expect(verdictOf({ outcome: 'ended', success: false }, [])).toMatchObject({ cause: 'source' });
+  const waits = (waitsFor: string, more: LastAct = {}) => verdictOf(undefined, [], { waitsFor, ...more });
+  expect(waits('waits for your answer: Which port?')).toMatchObject({ why: 'Which port?', cause: 'question' });
+  expect(waits('waits for your answer')).toMatchObject({ why: 'your answer', cause: 'question' });
+  expect(waits('waits for your decision on its plan')).toMatchObject({
+    why: 'your decision on its plan',
+    cause: 'plan',
+  });
+  expect(waits('waiting for permission to use Bash', running)).toMatchObject({
+    why: 'Bash: npm test',
+    cause: 'permission',
+  });
+  expect(verdictOf(answered, [failed], isAnswer)).toMatchObject({ why: 'tsc failed in call 3', answer: 'shown' });
+  expect(verdictOf(answered, [], isAnswer)).not.toHaveProperty('why');
+  expect(verdictOf(answered, [])).toMatchObject({ why: 'its words are not on record', answer: 'hidden' });
+  expect(verdictOf({ outcome: 'ended' }, [])).toMatchObject({ why: 'finished without a last message', answer: 'none' });
+  const escaped = { outcome: 'aborted', reason: 'interrupted' };
+  expect(verdictOf(escaped, [], { isPlan: true, plan: 'Move it' })).toMatchObject({
+    why: 'not approved: Move it',
+    cause: 'plan',
+  });
+  expect(verdictOf(escaped, [], { call: 'git push', isRefused: true })).toMatchObject({
+    why: 'after "git push" was refused',
+    isRefused: true,
+  });
+  expect(verdictOf(escaped, [], { call: 'git push', isPlan: true, isRefused: true })).not.toHaveProperty('isRefused');
+});
+
 test('an answer after which most calls were refused says so', () => {
   const after = (calls: number, refused: number): string =>
     verdictOf(answered, [], { ...isAnswer, calls, refused }).evidence;
@@ -93,7 +145,7 @@ test('an answer after which most calls were refused says so', () => {
 
 test('a check that ran nothing does not say that a run worked', () => {
   const empty: LastCheck = { command: 'npx vitest', number: 5, failed: false, ranNothing: true };
-  expect(verdictOf(answered, [empty], isAnswer)).toEqual({
+  expect(verdictOf(answered, [empty], isAnswer)).toMatchObject({
     verdict: 'answered',
     evidence: 'it answered; its check (call 5, npx vitest) ran nothing',
   });
@@ -106,7 +158,7 @@ test('work that changed after its last check does not say that it worked', () =>
   const after = (...changes: readonly LastChange[]): RunVerdict =>
     verdictOf(answered, [passed], { ...isAnswer, changes });
   expect(after({ file: 'src/a.ts', number: 4 }).verdict).toBe('worked');
-  expect(after({ file: 'web/src/a.ts', number: 6 })).toEqual({
+  expect(after({ file: 'web/src/a.ts', number: 6 })).toMatchObject({
     verdict: 'answered',
     evidence: 'it answered; its last check (call 4, npm test) passed before its last change (call 6, …/src/a.ts)',
   });
@@ -125,7 +177,7 @@ test('work that changed after its last check does not say that it worked', () =>
 
 test('a check that was refused is no check, and one after the last check is named', () => {
   const refused: LastCheck = { command: 'npm run e2e', number: 6, failed: false, isRefused: true };
-  expect(verdictOf(answered, [refused], isAnswer)).toEqual({
+  expect(verdictOf(answered, [refused], isAnswer)).toMatchObject({
     verdict: 'answered',
     evidence: 'it answered; its check (call 6, npm run e2e) was refused or stopped',
   });
@@ -142,7 +194,7 @@ test('a removed file that was made after the last check changes nothing that the
 
 test('a run whose last call failed after its last check has not worked', () => {
   const push = { ...isAnswer, call: 'git push origin main', failedCall: 9 };
-  expect(verdictOf(answered, [passed], push)).toEqual({
+  expect(verdictOf(answered, [passed], push)).toMatchObject({
     verdict: 'answered',
     evidence: 'it answered; its last call (call 9, git push origin main) failed after its last check had passed',
   });

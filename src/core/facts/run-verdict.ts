@@ -85,40 +85,30 @@ export interface LastChange {
 export interface RunVerdict {
   readonly verdict: 'worked' | 'answered' | 'waiting' | 'stopped' | 'cut_off' | 'failed' | 'open' | 'unknown';
   readonly evidence: string;
+  /** What the evidence says besides the verdict, such as the question, the error or the failed check. Absent if nothing. */
+  readonly why?: string;
+  /**
+   * What it waits for: `question`, `plan` or `permission`; `plan` also of a run that ended with a plan. Why it failed or was cut off: an
+   * `EndReason`, its outcome, or a word of `WORDS.cause`.
+   */
+  readonly cause?: string;
+  /** Whether a run that finished has its answer on record: `hidden` if only its end says that it answered. */
+  readonly answer?: 'shown' | 'hidden' | 'none';
+  /** True if a person or a policy refused its work. */
+  readonly isRefused?: true;
 }
 
 /** What a waiting run wants: these words begin its evidence. Without them, it wants a permission. */
 export const WAITS_FOR_ANSWER = 'waits for your answer';
 export const WAITS_FOR_DECISION = 'waits for your decision on its plan';
-const PRESENTED_PLAN = 'it presented a plan, which was not approved in this session';
 
-const ANSWERED = 'it answered';
-const UNSEEN_ANSWER = 'it answered, but its words are not on record';
-const NO_LAST_MESSAGE = 'it finished without a last message';
-
-/** Returns true for a run that ended after a call. What it said before is no last message. */
-export function saysNoLastMessage({ evidence }: RunVerdict): boolean {
-  return evidence.startsWith(NO_LAST_MESSAGE);
-}
-
-/** Returns true for a run whose last message is its answer. */
-export function saysAnswer({ evidence }: RunVerdict): boolean {
-  return evidence.startsWith(ANSWERED) && !evidence.startsWith(UNSEEN_ANSWER);
-}
-
-/** Returns true for the evidence of a run that ended after its plan. The heading of the plan may follow. */
-export function isPresentedPlan(evidence: string): boolean {
-  return evidence.startsWith(PRESENTED_PLAN);
-}
-
-/** Returns true for the evidence of a run whose work a person or a policy refused. */
-export function endsRefused(evidence: string): boolean {
-  return !isPresentedPlan(evidence) && / (?:was|were) refused(?: or stopped)?$/.test(evidence);
-}
-
-export function isAboutPlan(evidence: string): boolean {
-  return evidence === WAITS_FOR_DECISION || isPresentedPlan(evidence);
-}
+/** What is missing of an answer. */
+const MISSING = { shown: '', hidden: 'its words are not on record', none: 'finished without a last message' } as const;
+const ANSWERS = {
+  shown: 'it answered',
+  hidden: `it answered, but ${MISSING.hidden}`,
+  none: `it ${MISSING.none}`,
+} as const;
 
 export function hasFailed(verdict: RunVerdict['verdict'] | undefined): boolean {
   return verdict === 'failed' || verdict === 'cut_off';
@@ -166,92 +156,165 @@ export function failedRequestsText({ failedRequests = 0, requestError = '' }: La
   return `after ${countOf(failedRequests, 'failed request')}${requestError === '' ? '' : ` (${requestError})`}`;
 }
 
+/** `while "npm test" was running`, `after "npm test"`; empty without a call. */
 function duringText(last: LastAct): string {
   const { call = '', isRefused = false, isRunning = false, othersRunning = 0 } = last;
   const requests = failedRequestsText(last);
-  if (requests !== '' && !isRunning) return `, ${requests}`;
+  if (requests !== '' && !isRunning) return requests;
   if (call === '') return '';
   const running = othersRunning === 0 ? 'was' : `and ${countOf(othersRunning, 'other call')} were`;
-  return isRunning ? ` while "${call}" ${running} running` : `, after "${call}"${isRefused ? ' was refused' : ''}`;
+  return isRunning ? `while "${call}" ${running} running` : `after "${call}"${isRefused ? ' was refused' : ''}`;
+}
+
+function endText(word: string, during: string): string {
+  return during === '' ? word : `${word}${during.startsWith('after ') ? ',' : ''} ${during}`;
+}
+
+function waitCause({ waitsFor = '' }: LastAct): 'permission' | 'plan' | 'question' {
+  if (waitsFor.startsWith(WAITS_FOR_ANSWER)) return 'question';
+  return waitsFor === WAITS_FOR_DECISION ? 'plan' : 'permission';
 }
 
 /** What it waits for; of a permission also the command, if it is known. A question is itself the call. */
-export function waitingText({ call = '', isRunning = false, waitsFor = '' }: LastAct): string {
-  const asks = waitsFor.startsWith(WAITS_FOR_ANSWER) || waitsFor === WAITS_FOR_DECISION;
-  return isRunning && !asks ? `${waitsFor}: ${call}` : waitsFor;
+export function waitingText(last: LastAct): string {
+  const { call = '', isRunning = false, waitsFor = '' } = last;
+  return isRunning && waitCause(last) === 'permission' ? `${waitsFor}: ${call}` : waitsFor;
+}
+
+const WAITS = [
+  `${WAITS_FOR_ANSWER}: `,
+  'waits for ',
+  `${WORDS.reason.permission} to use `,
+  `${WORDS.reason.permission}: `,
+];
+
+function waitingVerdict(last: LastAct): RunVerdict {
+  const evidence = waitingText(last);
+  const known = WAITS.find((words) => evidence.startsWith(words)) ?? '';
+  return { verdict: 'waiting', evidence, why: evidence.slice(known.length), cause: waitCause(last) };
 }
 
 export function cutOffText(last: LastAct): string {
-  return `cut off${duringText(last) || ' before it answered'}`;
+  return endText('cut off', cutOffWhy(last));
+}
+
+function cutOffWhy(last: LastAct): string {
+  return duringText(last) || 'before it answered';
 }
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
-  const { call = '', isAnswer = false, isPlan = false, isRunning = false, silentMs, waitsFor = '' } = last;
+  const { call = '', failedRequests = 0, isAnswer = false, isPlan = false, isRunning = false } = last;
+  const { plan, silentMs, waitsFor = '' } = last;
   // A process that ends after its answer was not cut off, and a user who leaves it stops nothing.
   const ended = isAnswer && (end?.reason === 'killed' || last.hasLeft === true) ? undefined : end;
   const { labels, outcome, reason, success } = ended ?? { outcome: '' };
   if (success !== undefined) {
-    const why = typeof labels?.['error'] === 'string' ? labels['error'] : reason;
+    const error = typeof labels?.['error'] === 'string' ? labels['error'] : reason;
     // A known reason, such as `answered`, is no cause of a failure.
-    const cause = success || why === undefined || Object.hasOwn(WORDS.reason, why) ? '' : `: ${why}`;
-    return {
-      verdict: success ? 'worked' : 'failed',
-      evidence: `its source says that it ${success ? 'worked' : 'failed'}${cause}`,
-    };
+    const detail = success || error === undefined || Object.hasOwn(WORDS.reason, error) ? '' : `: ${error}`;
+    const evidence = `its source says that it ${success ? 'worked' : 'failed'}${detail}`;
+    return { verdict: success ? 'worked' : 'failed', evidence, why: evidence, ...(success ? {} : { cause: 'source' }) };
   }
-  if (waitsFor !== '' && (ended === undefined || reason === 'killed'))
-    return { verdict: 'waiting', evidence: waitingText(last) };
+  if (waitsFor !== '' && (ended === undefined || reason === 'killed')) return waitingVerdict(last);
   const during = duringText(last);
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
     const silence = silentMs > 0 ? `no record for ${periodText(silentMs)}` : '';
-    if (silentMs > CUT_OFF_AFTER_MS) return { verdict: 'cut_off', evidence: `${cutOffText(last)}; ${silence}` };
+    if (silentMs > CUT_OFF_AFTER_MS) {
+      const cause = isRunning ? 'running' : failedRequests > 0 ? 'requests' : 'silent';
+      return {
+        verdict: 'cut_off',
+        evidence: `${cutOffText(last)}; ${silence}`,
+        why: `${cutOffWhy(last)}; ${silence}`,
+        cause,
+      };
+    }
     // Only a process that is known to live has a call that surely runs.
     const running = silentMs > 0 ? 'has no result yet' : 'is running';
     const work = isRunning
       ? `"${call}" ${running}`
       : ['no answer yet', failedRequestsText(last)].filter(Boolean).join(' ');
-    return { verdict: 'open', evidence: [work, silence].filter(Boolean).join(', ') };
+    const evidence = [work, silence].filter(Boolean).join(', ');
+    return { verdict: 'open', evidence, why: evidence };
   }
   if (isStop(ended)) {
-    if (isPlan)
-      return { verdict: 'answered', evidence: `${PRESENTED_PLAN}${last.plan === undefined ? '' : `: ${last.plan}`}` };
-    return { verdict: 'stopped', evidence: `stopped${reason === 'interrupted' ? ' by you' : ''}${during}` };
+    if (isPlan) {
+      const evidence = `it presented a plan, which was not approved in this session${plan === undefined ? '' : `: ${plan}`}`;
+      return {
+        verdict: 'answered',
+        evidence,
+        why: `not approved${plan === undefined ? '' : `: ${plan}`}`,
+        cause: 'plan',
+      };
+    }
+    const evidence = endText(`stopped${reason === 'interrupted' ? ' by you' : ''}`, during);
+    const isRefused = last.isRefused === true && during !== '' && !isRunning && failedRequests === 0;
+    return { verdict: 'stopped', evidence, ...said(during), ...(isRefused ? { isRefused } : {}) };
   }
-  if (reason === 'killed') return { verdict: 'cut_off', evidence: `${inWords('reason', reason)}${during}` };
+  if (reason === 'killed') {
+    const evidence = endText(inWords('reason', reason), during);
+    return { verdict: 'cut_off', evidence, why: evidence, cause: reason };
+  }
   if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
     const detail = typeof error === 'string' && error !== '' ? `: ${error}` : '';
     const word = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
-    return { verdict: 'failed', evidence: `${word}${detail}` };
+    return { verdict: 'failed', evidence: `${word}${detail}`, why: `${word}${detail}`, cause: reason ?? outcome };
   }
   const hasAnswered = isAnswer || reason === 'answered';
-  const answer = isAnswer ? ANSWERED : hasAnswered ? UNSEEN_ANSWER : NO_LAST_MESSAGE;
+  return finishedVerdict(isAnswer ? 'shown' : hasAnswered ? 'hidden' : 'none', checks, last);
+}
+
+function said(why: string): { readonly why?: string } {
+  return why === '' ? {} : { why };
+}
+
+function finishedVerdict(
+  answer: NonNullable<RunVerdict['answer']>,
+  checks: readonly LastCheck[],
+  last: LastAct,
+): RunVerdict {
+  const { call = '', failedCall = 0 } = last;
+  /** @param why  in place of the text, if the text says too much for a line */
+  const answered = (text: string, why = text, isRefused = false): RunVerdict => ({
+    verdict: 'answered',
+    evidence: `${ANSWERS[answer]}; ${text}`,
+    ...said(why),
+    answer,
+    ...(isRefused ? { isRefused } : {}),
+  });
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {
+    const { command, number } = failedCheck;
     const others = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
-    const evidence = `${answer}; a ${checkText(failedCheck)} failed and did not pass later${others}`;
-    return { verdict: 'answered', evidence };
+    return answered(
+      `a ${checkText(failedCheck)} failed and did not pass later${others}`,
+      `${printableCut(command, 80)} failed in call ${number}${others}`,
+    );
   }
   const lastCheck = lastSeenCheck(checks);
   const [empty] = checks;
   if (lastCheck === undefined) {
-    const why =
-      empty === undefined ? 'no check that coxswain recognises' : `its ${checkText(empty)} ${stateText(empty)}`;
-    return { verdict: 'answered', evidence: `${answer}; ${why}${lostText(last)}` };
+    const { isRefused = false, text: lost } = lostOf(last);
+    const checked = empty === undefined ? '' : `its ${checkText(empty)} ${stateText(empty)}`;
+    return answered(
+      [checked || 'no check that coxswain recognises', lost].filter(Boolean).join('; '),
+      [MISSING[answer], checked, lost].filter(Boolean).join('; '),
+      lost === '' ? empty?.isRefused === true : isRefused,
+    );
   }
   const changes = last.changes?.filter((one) => isChangeAfter(one, lastCheck)) ?? [];
   const change = changes.toSorted((a, b) => a.number - b.number).at(-1);
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
-  if (!hasAnswered || change !== undefined) return { verdict: 'answered', evidence: `${answer}; ${passed}` };
-  if (last.failedCall !== undefined && last.failedCall > lastCheck.number) {
-    const failure = `its last call (call ${last.failedCall}, ${printableCut(call, 80)}) failed`;
-    return { verdict: 'answered', evidence: `${answer}; ${failure} after its last check had passed` };
-  }
+  if (answer === 'none' || change !== undefined) return answered(passed);
+  if (failedCall > lastCheck.number)
+    return answered(
+      `its last call (call ${failedCall}, ${printableCut(call, 80)}) failed after its last check had passed`,
+    );
   const unknown = checks.findLast((check) => isUnknown(check) && check.number > lastCheck.number);
   const later = unknown === undefined ? '' : `; a later ${checkText(unknown)} ${stateText(unknown)}`;
-  return { verdict: 'worked', evidence: `${answer}, and ${passed}${later}` };
+  return { verdict: 'worked', evidence: `${ANSWERS[answer]}, and ${passed}${later}`, why: `${passed}${later}`, answer };
 }
 
 /** A check that names a text, such as that of a formatter, stands for this text only until it changes. */
@@ -279,13 +342,18 @@ function isStop(ended: RunOutcome | undefined): boolean {
 }
 
 /** Says if most of the work or the last call was refused, as in a headless run without permissions, or most failed. */
-function lostText({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0 }: LastAct): string {
-  if (calls === 1) return refused > 0 ? '; its only call was refused' : errors > 0 ? '; its only call failed' : '';
+function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0 }: LastAct): {
+  readonly text: string;
+  readonly isRefused?: boolean;
+} {
+  if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: true };
   const of = `of its ${countOf(calls, 'call')}`;
-  if (isRefused && refused < 2) return `; its last call (${printableCut(call, 80)}) was refused`;
+  if (calls > 1 && isRefused && refused < 2)
+    return { text: `its last call (${printableCut(call, 80)}) was refused`, isRefused: true };
   if (refused > 0 && 2 * refused >= calls)
-    return `; ${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`;
-  return errors > 0 && 2 * (errors + refused) >= calls ? `; ${countText(errors)} ${of} failed` : '';
+    return { text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`, isRefused: true };
+  if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };
+  return { text: calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed` };
 }
 
 /** The result of a check of unknown result, as the end of a sentence. */

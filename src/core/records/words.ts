@@ -30,6 +30,12 @@ export const WORDS = {
     killed: 'killed',
     permission: 'waiting for permission',
   },
+  cause: {
+    running: 'while a call ran',
+    requests: 'after failed requests',
+    silent: 'before an answer',
+    source: 'as its source says',
+  },
   outcome: {
     ended: 'finished',
     error: 'ended with an error',

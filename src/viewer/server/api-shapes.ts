@@ -61,14 +61,12 @@ export interface SourcesAnswer {
 }
 
 /** Facts about a run that can only be computed from its records. */
-export interface RunExtras extends RunUsage {
+export interface RunExtras extends RunUsage, Omit<RunVerdict, 'answer' | 'why'> {
   /** Kinds of the patterns flagged at `warn` or above. Each kind is listed once; at most eight. */
   readonly patterns: readonly string[];
   /** For each entry of `patterns`, the call after which it was first flagged. */
   readonly patternCalls: readonly number[];
   readonly wasted?: Wasted;
-  readonly verdict: RunVerdict['verdict'];
-  readonly evidence: string;
   /** For a run that may be at work. After a long silence, its row has the verdict that follows from it. */
   readonly lastAct?: LastAct;
   /** The beginning of the agent's last answer, at most 160 characters. */

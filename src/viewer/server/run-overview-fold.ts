@@ -14,7 +14,7 @@ import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { takesLong } from '../../core/facts/run-alert.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
-import { lastSeenCheck, saysAnswer, type LastCheck } from '../../core/facts/run-verdict.ts';
+import { lastSeenCheck, type LastCheck } from '../../core/facts/run-verdict.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
 import { isFlagged, isStuckNow, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
@@ -86,6 +86,7 @@ export class RunOverviewFold implements KnownTimeline {
       verdict,
       waitsFor,
     } = this.#view;
+    const { answer, why: _why, ...ending } = verdict;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
     const { work } = this.#work;
@@ -95,8 +96,7 @@ export class RunOverviewFold implements KnownTimeline {
       patterns: kinds,
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
       ...present({ wasted, errorLine }),
-      verdict: verdict.verdict,
-      evidence: verdict.evidence,
+      ...ending,
       ...(verdict.verdict === 'open'
         ? { lastAct: runningCall && takesLong(runningCall) ? { ...lastAct, isLong: true } : lastAct }
         : {}),
@@ -114,7 +114,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
       ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),
-      ...(saysAnswer(verdict) && work.question !== undefined ? { asks: true } : {}),
+      ...(answer === 'shown' && work.question !== undefined ? { asks: true } : {}),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,

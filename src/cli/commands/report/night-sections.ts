@@ -7,13 +7,7 @@ import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { hasNoPrice, sumOfCosts } from '../../../core/facts/usage-text.ts';
 import { needOf } from '../../../core/facts/run-alert.ts';
-import {
-  checkResult,
-  isAboutPlan,
-  isPresentedPlan,
-  WAITS_FOR_ANSWER,
-  WAITS_FOR_DECISION,
-} from '../../../core/facts/run-verdict.ts';
+import { checkResult } from '../../../core/facts/run-verdict.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 import { familyOf } from '../../runs/run-blocks.ts';
@@ -152,7 +146,7 @@ export function sectionsOf(
           why: name === 'open' ? pressureText(run, family) : whyOf(run, name),
           run,
         };
-        if (run.plan !== undefined && isAboutPlan(run.verdict.evidence)) nextPlans.push({ item, plan: run.plan });
+        if (run.plan !== undefined && run.verdict.cause === 'plan') nextPlans.push({ item, plan: run.plan });
         return item;
       });
     return [{ name, title, items }];
@@ -201,11 +195,10 @@ function urgencyOf(run: RunFacts, section: SectionName): number {
 }
 
 function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
-  const { evidence } = verdict;
+  const { cause } = verdict;
   switch (section) {
     case 'waiting':
-      if (evidence.startsWith(WAITS_FOR_ANSWER)) return 'answer';
-      return evidence === WAITS_FOR_DECISION ? 'decide' : 'allow';
+      return cause === 'question' ? 'answer' : cause === 'plan' ? 'decide' : 'allow';
     case 'failed':
       return verdict.verdict === 'failed' ? 'failed' : 'cut off';
     case 'stuck':
@@ -213,7 +206,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
     case 'open':
       return 'at work';
     case 'answered':
-      return isPresentedPlan(evidence) ? 'planned' : 'answered';
+      return cause === 'plan' ? 'planned' : 'answered';
     case 'failing':
       return 'check';
     default:
@@ -222,25 +215,12 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
 }
 
 function whyOf(run: RunFacts, section: SectionName): string {
-  const { evidence } = run.verdict;
   if (section === 'asks') return run.question ?? '';
   if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
   const pattern = section === 'stuck' || urgencyOf(run, section) > 0 ? openPattern(run) : undefined;
   if (pattern !== undefined)
     return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
-  return evidence
-    .replace(/^waits for (?:your answer: |your decision on )?/, '')
-    .replace(/^waiting for permission(?: to use|:) /, '')
-    .replace(/^cut off(?: |, )?/, '')
-    .replace(/^(?:it answered; )?no check that coxswain recognises(?:; |$)/, '')
-    .replace(/^it (?:answered|finished without a last message)(?:;|, and) /, '')
-    .replace(
-      /^it answered, but its words are not on record(?:; no check that coxswain recognises)?/,
-      'its words are not on record',
-    )
-    .replace(/^stopped by you,? ?/, '')
-    .replace(/^it presented a plan, which was not approved in this session: /, 'not approved: ')
-    .replace(/^a check \(call (\d+), (.*)\) failed and did not pass later(.*)$/, '$2 failed in call $1$3');
+  return run.verdict.why ?? '';
 }
 
 /** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */
