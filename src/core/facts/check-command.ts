@@ -52,6 +52,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
     /^(?:eslint|oxlint|flake8|pylint|golangci-lint|stylelint|shellcheck|(?:github-)?actionlint|rubocop|swiftlint|ktlint)$/,
   ],
   ['lint', /^(?:ruff(?: check| format)?|biome (?:check|lint|ci|format)|prettier (?:--check|-c)|black --check|isort)$/],
+  ['lint', /^(?:ultracite (?:check|lint)|oxfmt --check)$/],
   ['lint', /^(?:gofmt -l|cargo (?:clippy|fmt)|go vet|deno (?:lint|fmt)|dotnet format)$/],
   ['lint', /^(?:(?:dart|flutter) analyze|phpstan|psalm|mix (?:credo|dialyzer)|(?:terraform|tofu) validate)$/],
   ['lint', /^(?:hadolint|yamllint|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
@@ -103,7 +104,8 @@ const FETCHES =
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
-const FORMATTER = /^(?:prettier|black|gofmt|isort|(?:cargo|deno|terraform) fmt|(?:ruff|dotnet|dart|mix) format)(?= |$)/;
+const FORMATTER =
+  /^(?:prettier|oxfmt|black|gofmt|isort|(?:cargo|deno|terraform) fmt|(?:ruff|dotnet|dart|mix) format)(?= |$)/;
 /** Options with which a formatter writes nothing. */
 const ONLY_CHECKS =
   /^(?:--check(?:-only)?|--diff|--verify-no-changes|--check-formatted|--set-exit-if-changed|--list-different|-[cdl])$/;

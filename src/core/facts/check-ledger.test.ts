@@ -1,29 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { type Call, checksAfter, failedAfter, resultsAfter } from '../../../test/support/checks-after.ts';
 import { CheckLedger } from './check-ledger.ts';
-import { checkResult, type LastCheck } from './run-verdict.ts';
-
-type Call = readonly [command: string, failure?: string | undefined, result?: string];
-
-/** Folds commands, of which those with a failure failed with it. */
-function checksAfter(calls: readonly Call[]): readonly LastCheck[] {
-  const ledger = new CheckLedger();
-  for (const [index, [command, failure, result = 'ok']] of calls.entries()) {
-    const call = { id: `c${index}`, number: index + 1, tool: 'Bash', args: { command }, seq: index, startLost: false };
-    ledger.fold({ ...call, failed: failure !== undefined, resultMissing: false }, failure ?? result, undefined);
-  }
-  return ledger.checks;
-}
-
-function failedAfter(...calls: readonly Call[]): readonly string[] {
-  return checksAfter(calls)
-    .filter(({ failed }) => failed)
-    .map(({ command }) => command);
-}
-
-function resultsAfter(...calls: readonly Call[]): readonly string[] {
-  return checksAfter(calls).map((check) => `${check.command} ${checkResult(check)}`);
-}
+import { checkResult } from './run-verdict.ts';
 
 test('a wrong command that a right one of the same purpose replaced is no failed check', () => {
   const wrong = ['rtk bun run test', "error: unrecognized subcommand 'bun'"] as const;

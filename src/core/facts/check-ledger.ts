@@ -22,8 +22,10 @@ import {
   SAYS_PASSED,
   saysFailed,
   saysNothingRan,
+  scriptsIn,
   voiceOf,
 } from './check-output.ts';
+import { covers, isMore, namesOthers } from './check-coverage.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { isUnknown, type LastCheck } from './run-verdict.ts';
 
@@ -60,6 +62,8 @@ interface SeenCheck extends LastCheck {
   readonly check: CheckCommand;
   /** The command of its script, as its runner prints it: `$ bun test src/`. */
   readonly runs?: string | undefined;
+  /** The last check that its script ran, if its words say that it failed. */
+  readonly cause?: CheckCommand;
   readonly isWrong: boolean;
 }
 
@@ -239,7 +243,9 @@ export class CheckLedger {
   }
 
   get checks(): readonly LastCheck[] {
-    const all = this.#checks.entries().map(([, { check: _check, isWrong: _isWrong, runs: _runs, ...last }]) => last);
+    const all = this.#checks
+      .entries()
+      .map(([, { check: _check, isWrong: _isWrong, runs: _runs, cause: _cause, ...last }]) => last);
     // A chain of which one failed stands there for each of them.
     return all.filter(
       (last, index) => all.findIndex((one) => one.command === last.command && one.number === last.number) === index,
@@ -304,23 +310,24 @@ export class CheckLedger {
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
     const last = { command: check.chain ?? check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
-    const scripts = [...result.slice(0, 20_000).matchAll(SCRIPTS)].map(([, script]) => script);
+    const scripts = scriptsIn(result);
     const runs = scripts[0] ?? before?.runs;
-    this.#checks.set(key, { ...last, check, isWrong, runs });
+    const parts = check.folder === undefined ? scripts.flatMap((script) => checkCommandsOf({ command: script })) : [];
+    const end = parts.at(-1);
+    // What a script runs before its end has passed.
+    const cause = failed && end !== undefined && voiceOf(end, result) === 'failed' ? end : check;
+    this.#checks.set(key, { ...last, check, isWrong, runs, cause });
+    // What a script runs has passed with it.
+    const passed = failed ? [] : [check, ...parts];
     for (const [otherKey, other] of this.#checks.entries()) {
-      const isPart =
-        otherKey !== key &&
-        (!failed || other.failed) &&
-        isMore(check, other.check) &&
-        otherKey.startsWith(`${ownKey}\n`);
+      if (otherKey === key) continue;
+      const isPart = (!failed || other.failed) && isMore(check, other.check) && otherKey.startsWith(`${ownKey}\n`);
       const isReplaced =
-        !failed &&
         other.isWrong &&
-        other.check.purpose === check.purpose &&
         other.check.folder === check.folder &&
-        otherKey !== key;
-      const ranToo = other.runs === check.command || scripts.includes(other.runs);
-      const isMadeUpFor = !failed && other.failed && (ranToo || covers(check, other.check));
+        passed.some(({ purpose }) => purpose === other.check.purpose);
+      const ranToo = passed.length > 0 && (other.runs === check.command || scripts.includes(other.runs ?? ''));
+      const isMadeUpFor = other.failed && (ranToo || passed.some((one) => covers(one, other.cause ?? other.check)));
       if (isReplaced || isPart || isMadeUpFor) this.#checks.delete(otherKey);
     }
   }
@@ -328,8 +335,6 @@ export class CheckLedger {
 
 /** What Biome says of the files that it changed. */
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
-/** The commands of scripts, which package managers print. */
-const SCRIPTS = /^\$ (.+)$/gm;
 const FEW_CHARS = 1_000;
 
 /** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */
@@ -425,74 +430,11 @@ function withoutOwnWords(result: string, { args }: RunCall): string {
     .join('\n');
 }
 
-/** Returns true if both commands name files or folders, and none in common. */
-function namesOthers(command: string, before: string): boolean {
-  const [own, others] = [targetsOf(command), targetsOf(before)];
-  return own.length > 0 && others.length > 0 && !own.some((name) => others.includes(name));
-}
-
-function targetsOf(command: string): readonly string[] {
-  return command
-    .split(/\s+/)
-    .filter(
-      (word) => /^[\w@./-]+$/.test(word) && (/[/.]/.test(word) || FOLDER.test(word)) && !/^(?:-|\/tmp\/)/.test(word),
-    )
-    .map((word) => word.replace(/^\.\//, '').replace(/\/(?:\.\.\.)?$/, ''));
-}
-
-const FOLDER = /^(?:src|tests|packages|lib|apps?)$/;
-
-/** Returns true if every file or folder of the other command is in one of this one. */
-function containsTargets(command: string, other: string): boolean {
-  const [own, others] = [targetsOf(command), targetsOf(other)];
-  return others.length > 0 && others.every((name) => own.some((one) => name === one || name.startsWith(`${one}/`)));
-}
-
-/** Returns true if the first check covers the other and more. */
-function isMore(check: CheckCommand, other: CheckCommand): boolean {
-  if (check.isWide) return true;
-  return containsTargets(check.command, other.command) && !containsTargets(other.command, check.command);
-}
-
 /** Returns true for two folders of one project, as far as their names say it: one is in the other, or a worktree. */
 function isOneProject(folder: string, root: string): boolean {
   if (`${folder}/`.startsWith(`${root}/`) || root.startsWith(`${folder}/`)) return true;
   return /worktree/i.test(folder) || folder.split('/').includes(root.slice(root.lastIndexOf('/') + 1));
 }
-
-function covers(check: CheckCommand, other: CheckCommand): boolean {
-  const { command, isWide, key, names, purpose } = other;
-  if (check.folder !== other.folder) return false;
-  if (other.tags !== undefined && other.tags !== check.tags && check.key.startsWith('go ')) return false;
-  const isSame = purpose === check.purpose && isOfProgram(check, other);
-  if (check.isWide) {
-    // Tests of a compiled language compile it first.
-    const compiles = check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)/.test(key);
-    return isSame || compiles || (check.purpose === 'all' && purpose !== 'task' && purpose !== 'hooks');
-  }
-  if (!isSame || isWide) return false;
-  if (check.names === undefined && containsTargets(check.command, command)) return true;
-  if (names === undefined || names === '') return false;
-  return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
-}
-
-/** False if another program read other things: `cargo fmt --check` says nothing of `cargo clippy`. A target of the project may run any. */
-function isOfProgram({ program: own }: CheckCommand, { program: other }: CheckCommand): boolean {
-  if (own === undefined || other === undefined || own === other) return true;
-  return ONE_FOR_OTHER.some(([one, others]) => one.test(own) && others.test(other));
-}
-
-/** Programs that do what others do too. */
-const ONE_FOR_OTHER: readonly (readonly [one: RegExp, others: RegExp])[] = [
-  [/^(?:vue-tsc|tsc|tsgo)$/, /^(?:vue-tsc|tsc|tsgo)$/],
-  [/^(?:based)?pyright$/, /^(?:based)?pyright$/],
-  [/^ruff(?: check)?$/, /^ruff(?: check)?$/],
-  [/^biome (?:check|ci)$/, /^biome /],
-  [/^prettier/, /^prettier/],
-  [/^golangci-lint$/, /^(?:gofmt -l|go vet|staticcheck|gosec)$/],
-  [/^(?:pytest|py\.test)$/, /^(?:py\.?test|unittest)$/],
-  [/^flutter (?:test|analyze)$/, /^dart (?:test|analyze)$/],
-];
 
 function hasFailed({ errorLine, failed }: RunCall): boolean {
   return failed || errorLine !== undefined;

@@ -1,4 +1,4 @@
-import type { CheckCommand } from './check-command.ts';
+import { type CheckCommand, checkCommandsOf } from './check-command.ts';
 
 const FEW_CHARS = 1_000;
 const MAX_CHARS = 20_000;
@@ -24,6 +24,12 @@ const VOICES: readonly (readonly [key: RegExp, failed: RegExp, passed?: RegExp])
   [/^flake8$/, /^\S+:\d+:\d+: [A-Z]+\d+ /m],
   [/\bmypy$/, /^Found [1-9]\d* errors? in/m, /^Success: no issues found/m],
   [/^ruff(?: check)?$/, /^Found [1-9]\d* errors?/m, /^All checks passed!/m],
+  [
+    /^(?:biome (?:check|lint|ci|format)|ultracite (?:check|lint))$/,
+    /^Found [1-9]\d* errors?\.|\bSome errors were emitted while\b/m,
+    /^Checked [1-9]\d* files? in /m,
+  ],
+  [/^oxfmt --check$/, /^Format issues found/m, /^All matched files use the correct format/m],
   [/^prettier (?:--check|-c)$/, /^\[(?:warn|error)\] |\bCode style issues\b/m, /\bAll matched files use Prettier/],
   [/^(?:vue-)?tsc$/, /\berror TS\d/],
   [/^eslint$/, /^\W*[1-9]\d* problems?\b(?! \(0 errors)/m],
@@ -64,8 +70,10 @@ export function judgeEach(
 } {
   const voices = checks.map((check) => voiceOf(check, result));
   const spoke = voices.findLastIndex((voice) => voice !== undefined);
-  const hasFailed = voices.includes('failed');
   const isOwn = ({ hiddenBy }: CheckCommand): boolean => hiddenBy === undefined;
+  const hasFailed = voices.some(
+    (voice, index) => voice === 'failed' && (!failed || checks[index]?.hiddenBy === undefined),
+  );
   const lastFailed = checks.findLast((check, index) => isOwn(check) && voices[index] === 'failed');
   const blamed = checks.filter((check, index) => {
     if (!isOwn(check)) return false;
@@ -82,14 +90,32 @@ export function judgeEach(
       if (voice !== undefined || index < spoke || !failed) return 'passed';
       return hasFailed || blamed.length > 0 ? undefined : 'unseen';
     }
-    if (voice !== undefined) return voice;
+    if (voice !== undefined) return voice === 'failed' && isOfScript(check, result) ? 'unseen' : voice;
     if (failed && lastBlamed !== -1 && index > lastBlamed) return undefined;
     if (check.key === 'gofmt -l') return 'passed';
     if (hasFailed || hasVoice(check)) return 'unseen';
     if (!failed) return 'passed';
-    return saysFailed(check, told) ? 'failed' : 'unseen';
+    // Words of a failure may be those of the check that failed behind it.
+    return lastBlamed === -1 && saysFailed(check, told) ? 'failed' : 'unseen';
   });
   return { states, blamed };
+}
+
+/** The commands of scripts, as bun, pnpm, mise, npm and Nx print them. */
+const SCRIPTS = /^(?:(?:\[[\w:./-]+\] )?\$ |> (?:\S+@\S+ |nx run )\S+.*\n+> )(.+)$/gm;
+
+/** Returns what package managers print of the scripts that they ran, without what they print in part. */
+export function scriptsIn(result: string): readonly string[] {
+  return [...result.slice(0, MAX_CHARS).matchAll(SCRIPTS)].flatMap(([, script = '']) =>
+    script.endsWith('…') ? [] : script,
+  );
+}
+
+/** Returns true if the words of a check may be those of a script that the same line ran. */
+function isOfScript(check: CheckCommand, result: string): boolean {
+  return scriptsIn(result)
+    .flatMap((command) => checkCommandsOf({ command }))
+    .some((part) => voiceFor(part) === voiceFor(check));
 }
 
 /** Checks that print nothing if they find nothing. After a pipe, nothing from another one says nothing. */

@@ -1,0 +1,82 @@
+import type { CheckCommand } from './check-command.ts';
+
+/** Returns true if both commands name files or folders, and none in common. */
+export function namesOthers(command: string, before: string): boolean {
+  const [own, others] = [targetsOf(command), targetsOf(before)];
+  return own.length > 0 && others.length > 0 && !own.some((name) => others.some((other) => isSamePath(name, other)));
+}
+
+function targetsOf(command: string): readonly string[] {
+  return command.split(/\s+/).flatMap((word) => (TARGET.test(word) && !NO_TARGET.test(word) ? [pathOf(word)] : []));
+}
+
+const TARGET = /^(?:src|tests|packages|lib|apps?|[\w@./:[\]-]*[/.][\w@./:[\]-]*)$/;
+const NO_TARGET = /^(?:-|\/tmp\/|\/\/)|:\/\//;
+
+/** A test in a file, as `a.py::test_x` or `a.spec.ts:12`, is a part of its path. */
+function pathOf(target: string): string {
+  const path = target.replace(/^\.\//, '').replace(/\/(?:\.\.\.)?$/, '');
+  return path.replaceAll(/::?/g, '/').replace(/(?<=\.py\/.*)\[.*$/, '');
+}
+
+/** The path of a file may begin in another folder of the project. */
+function isSamePath(one: string, other: string): boolean {
+  if (one === other) return true;
+  return FILE.test(one) && FILE.test(other) && (one.endsWith(`/${other}`) || other.endsWith(`/${one}`));
+}
+
+const FILE = /\.\w+(?:\/\w+)*$/;
+
+/** Returns true if the target is one of the others, or in one of them. */
+function isIn(target: string, others: readonly string[]): boolean {
+  return others.some((one) => isSamePath(target, one) || target.startsWith(`${one}/`));
+}
+
+/** Returns true if every file or folder of the other command is in one of this one. */
+function containsTargets(command: string, other: string): boolean {
+  const [own, others] = [targetsOf(command), targetsOf(other)];
+  return others.length > 0 && others.every((name) => isIn(name, own));
+}
+
+/** Returns true if the first check covers the other and more. */
+export function isMore(check: CheckCommand, other: CheckCommand): boolean {
+  if (check.isWide) return true;
+  return containsTargets(check.command, other.command) && !containsTargets(other.command, check.command);
+}
+
+export function covers(check: CheckCommand, other: CheckCommand): boolean {
+  const { command, isWide, key, names, purpose } = other;
+  if (check.folder !== other.folder) return false;
+  if (other.tags !== undefined && other.tags !== check.tags && check.key.startsWith('go ')) return false;
+  const isSame = purpose === check.purpose && isOfProgram(check, other);
+  // Tests of a compiled language compile it first, as does what reads its types.
+  const compiles =
+    (check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)\b/.test(key)) ||
+    (/^(?:go vet|cargo check)\b/.test(check.key) && /^(?:go|cargo) build\b/.test(key));
+  if (check.isWide) return isSame || compiles || (check.purpose === 'all' && purpose !== 'task' && purpose !== 'hooks');
+  // A target of a Go project runs the folder of its suite.
+  if (isSame && isWide && check.isSuite === true && other.program === undefined && check.program === 'go test')
+    return purpose === 'integration';
+  if ((!isSame && !compiles) || isWide) return false;
+  if (check.names === undefined && containsTargets(check.command, command)) return true;
+  if (names === undefined || names === '') return false;
+  return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
+}
+
+/** False if another program read other things: `cargo fmt --check` says nothing of `cargo clippy`. A target of the project may run any. */
+function isOfProgram({ program: own }: CheckCommand, { program: other }: CheckCommand): boolean {
+  if (own === undefined || other === undefined || own === other) return true;
+  return ONE_FOR_OTHER.some(([one, others]) => one.test(own) && others.test(other));
+}
+
+/** Programs that do what others do too. */
+const ONE_FOR_OTHER: readonly (readonly [one: RegExp, others: RegExp])[] = [
+  [/^(?:vue-tsc|tsc|tsgo)$/, /^(?:vue-tsc|tsc|tsgo)$/],
+  [/^(?:based)?pyright$/, /^(?:based)?pyright$/],
+  [/^ruff(?: check)?$/, /^ruff(?: check)?$/],
+  [/^(?:biome (?:check|ci)|ultracite (?:check|lint))$/, /^(?:biome|ultracite) /],
+  [/^prettier/, /^prettier/],
+  [/^golangci-lint$/, /^(?:gofmt -l|go vet|staticcheck|gosec)$/],
+  [/^(?:pytest|py\.test)$/, /^(?:py\.?test|unittest)$/],
+  [/^flutter (?:test|analyze)$/, /^dart (?:test|analyze)$/],
+];
