@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
-import { globSync, readFileSync } from 'node:fs';
-
 import { build } from 'esbuild';
 
 import { buildHook } from './build-hook.ts';
+import { buildId } from './build-id.ts';
 import { bundleEntries } from './bundle-entries.ts';
 
 /**
@@ -39,13 +37,6 @@ async function bundleMcpSdk(folder: string): Promise<readonly string[]> {
     banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
   });
   return Object.keys(metafile.inputs);
-}
-
-/** Changes with the code. */
-function buildId(): string {
-  const hash = createHash('sha256');
-  for (const path of ['package.json', ...globSync('src/**/*.ts').toSorted()]) hash.update(readFileSync(path));
-  return hash.digest('hex').slice(0, 16);
 }
 
 async function buildCompileCache(folder: string): Promise<readonly string[]> {

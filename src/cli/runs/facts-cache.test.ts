@@ -38,16 +38,18 @@ test('each run of a file keeps its keys and its instruction files, and nothing t
     // The cache keeps these facts only.
   ] as readonly unknown[] as readonly RunFacts[];
   const cache = new FactsCache(join(folder, 'cache'));
-  cache.put('x', '1', given.map(thinFacts));
-  const kept = cache.get('x', '1') ?? [];
+  cache.put('x', '1', { runs: given.map(thinFacts) });
+  cache.close();
+  const again = new FactsCache(join(folder, 'cache'));
+  const { runs: kept = [] } = again.get('x', '1') ?? {};
   expect(kept.map(({ id, instructions, keys }) => [id, Array.from(keys), instructions])).toEqual([
     ['a', [1, 37, 2 ** 52, 38], []],
     ['b', [], []],
     ['c', [5, 6], [file]],
   ]);
   expect(kept.flatMap((one) => Object.keys(one))).not.toContain('activeMs');
-  expect(cache.get('x', '2')).toBeUndefined();
-  cache.close();
+  expect(again.get('x', '2')).toBeUndefined();
+  again.close();
   await rm(folder, { recursive: true });
 });
 

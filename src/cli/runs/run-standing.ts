@@ -28,6 +28,16 @@ export async function standingNow(sessions?: readonly FoundSession[]): Promise<S
   return { open, localIds: new Set(local.map(({ path }) => basename(path, '.jsonl'))) };
 }
 
+/** What the processes say about a run of a session that has no end of its own: `markStanding` adds it to the facts. */
+export function standsAs(
+  sessionId: string,
+  standing: Standing | undefined,
+): 'unknown' | 'open' | 'killed' | 'elsewhere' {
+  if (standing === undefined) return 'unknown';
+  if (standing.open.has(sessionId)) return 'open';
+  return standing.localIds.has(sessionId) ? 'killed' : 'elsewhere';
+}
+
 /** Returns true for a run of which the processes of this machine may say more than its records. */
 export function mayStand({ program, view }: RunFactsFold): boolean {
   return view.outcome === undefined && program === 'claude-code';
@@ -37,16 +47,14 @@ export function mayStand({ program, view }: RunFactsFold): boolean {
  * A session without an end was killed if its process no longer exists. Otherwise it may be waiting for its user. A
  * session without a file on this machine ran elsewhere, so nothing is known about its process.
  */
-export function markStanding(fold: RunFactsFold, { localIds, open }: Standing): void {
+export function markStanding(fold: RunFactsFold, standing: Standing): void {
   if (!mayStand(fold)) return;
-  const session = open.get(fold.sessionId);
-  if (session === undefined) {
-    if (localIds.has(fold.sessionId))
-      fold.add({ kind: 'run_ended', outcome: 'aborted', reason: 'killed', new_messages: [] });
-    return;
-  }
+  const as = standsAs(fold.sessionId, standing);
+  if (as === 'killed') fold.add({ kind: 'run_ended', outcome: 'aborted', reason: 'killed', new_messages: [] });
+  if (as !== 'open') return;
   fold.markAlive();
-  if (session.waitingFor?.includes('permission') === true && fold.view.waitsFor === '')
+  const session = standing.open.get(fold.sessionId);
+  if (session?.waitingFor?.includes('permission') === true && fold.view.waitsFor === '')
     fold.add({ kind: 'session_event', event_type: PERMISSION_REQUESTED, data: {} });
 }
 

@@ -4,6 +4,7 @@ import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
 import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
+import { stateOfSession } from '../../formats/find-sessions.ts';
 import type { FormatName } from '../../formats/importer.ts';
 import { importGroups, withPath } from '../../formats/import-source.ts';
 import { CUT_OFF_LINE } from '../../formats/reading/import-lines.ts';
@@ -11,14 +12,16 @@ import { importersOf } from '../../formats/importers.ts';
 import { readRunGroups, type ReadRun, type ReadRunsItem } from '../../formats/read-runs.ts';
 import { RunIds } from '../../formats/run-ids.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { mayGoOn } from '../../core/facts/run-verdict.ts';
 import type { RunFactsFold, RunFactsOptions } from '../../core/facts/run-facts-fold.ts';
 import { allRuns } from '../../core/store/run-page.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { projectAt } from '../../core/node/git-folder.ts';
-import type { Problems } from './problems.ts';
+import type { Problems, SourceProblem } from './problems.ts';
 import { thinFacts, type FactsCache } from './facts-cache.ts';
-import { markStanding } from './run-standing.ts';
-import { SessionThreads, type SessionAnswer, type ThreadQuery } from './session-threads.ts';
+import { AT_REST_MS, type KeptAnswers } from './kept-answers.ts';
+import { markStanding, mayStand } from './run-standing.ts';
+import { SessionThreads, type SessionAnswer, type SessionRequest, type ThreadQuery } from './session-threads.ts';
 import { createRunFold } from './run-recorder.ts';
 import { secretRemover } from './run-totals.ts';
 
@@ -47,7 +50,7 @@ export async function* runsOfStore(
     const cacheKey = `${place ?? ''} ${summary.runId}`;
     const cached = cache?.get(cacheKey, JSON.stringify(summary));
     if (cached !== undefined) {
-      yield* cached;
+      yield* cached.runs;
       continue;
     }
     const fold = createRunFold(summary.runId, { place, onlyLessons });
@@ -61,7 +64,7 @@ export async function* runsOfStore(
     }
     known?.(fold);
     const facts = fold.facts(systemClock.nowMs(), problem);
-    cache?.put(cacheKey, JSON.stringify(summary), [facts]);
+    cache?.put(cacheKey, JSON.stringify(summary), { runs: [facts] });
     yield facts;
   }
 }
@@ -76,8 +79,12 @@ interface SourceQuery extends ThreadQuery, Pick<RunFactsOptions, 'detectors' | '
   readonly format?: FormatName | undefined;
   /** Keeps what lessons need of unchanged files across processes. The facts then have nothing else. */
   readonly cache?: FactsCache;
+  /** Keeps the facts of unchanged files across processes. */
+  readonly answers?: KeptAnswers | undefined;
   /** Called for each run, except subagents, that is left out because its last record is older than `sinceMs`. */
   readonly onLeftOut?: () => void;
+  /** Called with the session of a run of which processes may say more (`mayStand`). */
+  readonly onStands?: (sessionId: string) => void;
   readonly onSource?: (path: string) => void;
   readonly onBytes?: (read: number, total: number | undefined) => void;
   readonly onItem?: (item: ReadRunsItem) => Promise<void>;
@@ -114,6 +121,7 @@ interface SourceAhead {
   /** Changes with the file. Absent if nothing is kept of it. */
   readonly print?: string | undefined;
   readonly kept?: readonly RunFacts[] | undefined;
+  readonly keptAnswer?: SessionAnswer | undefined;
   readonly answer?: Promise<SessionAnswer | undefined> | undefined;
 }
 
@@ -124,7 +132,7 @@ async function* readAhead(
   sources: AsyncIterable<FoundSource>,
   query: SourceQuery,
 ): AsyncGenerator<SourceAhead, void, void> {
-  const { cache, usesThreads = false } = query;
+  const { answers, cache, usesThreads = false } = query;
   const { isVerbose, onlyLessons, reportsDamage, sinceMs, standing, withProject } = readingOf(query);
   const asMain = { isVerbose, onlyLessons, reportsDamage, sinceMs, standing, withProject };
   const threads = usesThreads ? new SessionThreads(present(asMain)) : undefined;
@@ -134,9 +142,11 @@ async function* readAhead(
       const { named, path, sizeBytes } = source;
       // Skips pipes and devices in a folder, because reading them may never end.
       if (!named && sizeBytes === undefined) continue;
-      const print = cache === undefined ? undefined : printOf(path);
-      const kept = print === undefined ? undefined : cache?.get(resolve(path), print);
-      ahead.push({ source, print, kept, answer: kept === undefined ? threads?.ask(source) : undefined });
+      const print = cache === undefined ? answers?.printOf(source) : printOf(path);
+      const kept = print === undefined ? undefined : cache?.get(resolve(path), print)?.runs;
+      const keptAnswer = print === undefined ? undefined : answers?.find(source, print, query.sinceMs ?? 0);
+      const answer = kept === undefined && keptAnswer === undefined ? threads?.ask(source) : undefined;
+      ahead.push({ source, print, kept, keptAnswer, answer });
       const [first] = ahead;
       if (threads !== undefined && ahead.length < MAX_AHEAD) continue;
       ahead.shift();
@@ -154,46 +164,92 @@ function readingOf(query: SourceQuery): SourceQuery {
 }
 
 function printOf(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true ? `${stats.size} ${stats.mtimeMs}` : undefined;
+  const state = stateOfSession(path);
+  return state?.isFile === true ? `${state.bytes} ${state.modifiedAtMs}` : undefined;
 }
 
 async function* factsOfSource(
-  { answer, kept, print, source: { format, path } }: SourceAhead,
+  { answer, kept, keptAnswer, print, source }: SourceAhead,
   ids: RunIds,
   query: SourceQuery,
 ): AsyncGenerator<RunFacts, void, void> {
-  const { cache, sinceMs = 0 } = query;
+  const { answers, cache, sinceMs = 0 } = query;
+  const { format, path } = source;
   let runs = kept;
   if (runs === undefined) {
-    const answered = await answer;
+    const isKept = answers !== undefined && print !== undefined && keptAnswer === undefined;
+    const answered = keptAnswer ?? (await answer) ?? (isKept ? await answerOf(source, query) : undefined);
+    if (isKept && answered !== undefined) answers.keep(source, print, answered);
     const read =
       answered !== undefined && ids.adopt(answered.taken, answered.asked)
-        ? answeredRuns(answered, query)
+        ? answeredRuns(answered, query, keptAnswer === undefined ? undefined : path)
         : runsOfSource(path, ids, readingOf(query), format);
     if (cache === undefined) {
       yield* read;
       return;
     }
     runs = await Array.fromAsync(read);
-    if (print !== undefined) cache.put(resolve(path), print, runs);
+    if (print !== undefined) cache.put(resolve(path), print, { runs });
   }
   yield* runs.filter(({ lastAtMs }) => lastAtMs === 0 || lastAtMs >= sinceMs);
 }
 
+class NotedIds extends RunIds {
+  readonly taken: { readonly wanted: string; readonly id: string }[] = [];
+  readonly asked: string[] = [];
+
+  override take(wanted: string): string {
+    const id = super.take(wanted);
+    this.taken.push({ wanted, id });
+    return id;
+  }
+
+  override latest(wanted: string): string {
+    this.asked.push(wanted);
+    return super.latest(wanted);
+  }
+}
+
+/** Undefined if the source cannot be read: `runsOfSource` says why. */
+export async function answerOf(
+  { format, path }: SessionRequest,
+  query: ThreadQuery,
+): Promise<SessionAnswer | undefined> {
+  const ids = new NotedIds();
+  const events: SessionAnswer['events'][number][] = [];
+  const stands: string[] = [];
+  const problems = {
+    fault: (problem: SourceProblem): void => void events.push({ type: 'fault', problem }),
+    note: (problem: SourceProblem): void => void events.push({ type: 'note', problem }),
+    failure: (error: unknown): void => {
+      throw error;
+    },
+  };
+  try {
+    const onLeftOut = (): void => void events.push({ type: 'left out' });
+    const onStands = (sessionId: string): void => void stands.push(sessionId);
+    const runs = runsOfSource(path, ids, { ...query, problems, onLeftOut, onStands }, format);
+    for await (const run of runs) events.push({ type: 'run', run });
+    return { asked: ids.asked, events, stands, taken: ids.taken };
+  } catch {
+    return undefined;
+  }
+}
+
 async function* answeredRuns(
   { events }: SessionAnswer,
-  { onLeftOut, problems }: SourceQuery,
+  { onLeftOut, problems, withProject = false }: SourceQuery,
+  keptFrom: string | undefined,
 ): AsyncGenerator<RunFacts, void, void> {
+  // A repository may have been made, moved or deleted since.
+  const project = keptFrom !== undefined && withProject ? await projectOfSource(keptFrom, '') : undefined;
   for (const event of events) {
-    if (event.type === 'run') yield event.run;
+    if (event.type === 'run')
+      yield project === undefined || project === event.run.project ? event.run : { ...event.run, project };
     else if (event.type === 'left out') onLeftOut?.();
     else problems[event.type](event.problem);
   }
 }
-
-/** The last line of a session that is being written may be incomplete, or all of a file that has no lines. */
-const AT_REST_MS = 60_000;
 
 function isAtRest(path: string): boolean {
   const modifiedAtMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
@@ -212,7 +268,7 @@ function isLeftOpen(
 ): boolean {
   if (view.counts.parentRunId !== undefined || view.lastAtMs < sinceMs - MAX_HANG_MS) return false;
   if ((statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < sinceMs) return false;
-  return ['cut_off', 'open', 'waiting'].includes(view.verdictAt(systemClock.nowMs()).verdict);
+  return mayGoOn(view.verdictAt(systemClock.nowMs()));
 }
 
 function hasOnlyPrompt({ view }: RunFactsFold): boolean {
@@ -225,7 +281,7 @@ const MAX_AHEAD_MS = 24 * 3_600_000;
 
 const MAX_DAMAGE = 1_000;
 
-export async function* runsOfSource(
+async function* runsOfSource(
   path: string,
   ids: RunIds,
   query: Omit<SourceQuery, 'problems'> & { readonly problems: Pick<Problems, 'failure' | 'fault' | 'note'> },
@@ -271,6 +327,7 @@ export async function* runsOfSource(
       return [];
     }
     reportDamage();
+    if (mayStand(fold)) query.onStands?.(fold.sessionId);
     if (standing !== undefined) markStanding(fold, standing);
     const facts = fold.facts(systemClock.nowMs());
     return [onlyLessons ? thinFacts(facts) : facts];

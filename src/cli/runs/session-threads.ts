@@ -25,6 +25,8 @@ export interface SessionAnswer {
   /** What `RunIds.adopt` needs. */
   readonly taken: readonly { readonly wanted: string; readonly id: string }[];
   readonly asked: readonly string[];
+  /** The sessions whose processes may say more than the records (`mayStand`). */
+  readonly stands: readonly string[];
   readonly events: readonly (
     | { readonly type: 'run'; readonly run: RunFacts }
     | { readonly type: 'left out' }

@@ -219,7 +219,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   const during = duringText(last);
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
-    const silence = silentMs > 0 ? `no record for ${periodText(silentMs)}` : '';
+    const silence = silentMs > 0 ? silenceText(silentMs) : '';
     if (silentMs > CUT_OFF_AFTER_MS) {
       const cause = isRunning ? 'running' : failedRequests > 0 ? 'requests' : 'silent';
       return {
@@ -263,6 +263,33 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   }
   const hasAnswered = isAnswer || reason === 'answered';
   return finishedVerdict(isAnswer ? 'shown' : hasAnswered ? 'hidden' : 'none', checks, last);
+}
+
+const SILENCE = 'no record for ';
+
+function silenceText(silentMs: number): string {
+  return `${SILENCE}${periodText(silentMs)}`;
+}
+
+/**
+ * What `verdictOf` says later of the same records: only the time of a silence that cut the run off is another. Undefined if the verdict may
+ * be another.
+ */
+export function laterVerdict(verdict: RunVerdict, silentMs: number): RunVerdict | undefined {
+  if (verdict.verdict === 'open') return undefined;
+  if (!isCutOffBySilence(verdict)) return verdict;
+  if (silentMs <= CUT_OFF_AFTER_MS) return undefined;
+  const later = (text = ''): string => `${text.slice(0, text.lastIndexOf(SILENCE))}${silenceText(silentMs)}`;
+  return { ...verdict, evidence: later(verdict.evidence), why: later(verdict.why) };
+}
+
+/** Returns true for a run without an end of its own, which may go on. */
+export function mayGoOn({ verdict }: RunVerdict): boolean {
+  return verdict === 'cut_off' || verdict === 'open' || verdict === 'waiting';
+}
+
+function isCutOffBySilence({ cause, verdict }: RunVerdict): boolean {
+  return verdict === 'cut_off' && cause !== 'killed';
 }
 
 function said(why: string): { readonly why?: string } {

@@ -1,4 +1,6 @@
 import type { FactsCache } from '../../runs/facts-cache.ts';
+import { KeptAnswers } from '../../runs/kept-answers.ts';
+import { cacheRoot } from '../../../core/node/state-places.ts';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
@@ -146,6 +148,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     );
     return true;
   }
+  let answers: KeptAnswers | undefined;
   try {
     const recentSessions = hosts.map(({ sessions, title }) => ({
       title,
@@ -168,6 +171,8 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const placeOf = (runId: string): string => stores.get(runId)?.address ?? place;
     const standing = await standingNow(hosts.flatMap((host) => host.sessions));
     let olderCount = 0;
+    const { cache } = context.options;
+    answers = cache === undefined ? KeptAnswers.ofBuild(cacheRoot({ env: process.env }), standing) : undefined;
     const runs = runsOfMachine({
       onLeftOut: () => (olderCount += 1),
       store,
@@ -179,7 +184,8 @@ async function machineReport(context: ReportContext): Promise<boolean> {
       problems,
       sinceMs,
       standing,
-      cache: context.options.cache,
+      answers,
+      cache,
     });
     const commandOf = (moment: Moment, source: string): string =>
       storedNames.has(moment.runId)
@@ -203,6 +209,7 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     }
     return isSent;
   } finally {
+    answers?.close();
     await store?.close();
   }
 }
@@ -387,6 +394,7 @@ interface MachineSources {
   readonly onLeftOut: () => void;
   readonly sinceMs: number;
   readonly cache: FactsCache | undefined;
+  readonly answers: KeptAnswers | undefined;
   readonly standing: Standing | undefined;
 }
 
@@ -413,7 +421,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     onLeftOut: sources.onLeftOut,
     withProject: true,
     usesThreads: true,
-    ...present({ standing, cache: sources.cache }),
+    ...present({ answers: sources.answers, standing, cache: sources.cache }),
   };
   for await (const found of runsOfSources(filesOfSessions(sessions, sinceMs), query)) {
     const storedId = stored.idOf(found.id);

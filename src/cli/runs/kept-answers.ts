@@ -1,0 +1,107 @@
+import { resolve } from 'node:path';
+
+import { systemClock } from '../../core/base/clock.ts';
+import { hashText } from '../../core/base/hash.ts';
+import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { laterVerdict, mayGoOn } from '../../core/facts/run-verdict.ts';
+import type { FoundSource } from '../../formats/find-sources.ts';
+import { stateOfSession } from '../../formats/find-sessions.ts';
+import { FactsCache } from './facts-cache.ts';
+import { pricesInForce } from './open-store.ts';
+import { standsAs, type Standing } from './run-standing.ts';
+import type { SessionAnswer } from './session-threads.ts';
+
+/** The bundler replaces this constant with a hash of the sources. */
+declare const COXSWAIN_BUILD: string | undefined;
+
+/** The last line of a session that is being written may be incomplete, or all of a file that has no lines. */
+export const AT_REST_MS = 60_000;
+
+interface About {
+  readonly taken: SessionAnswer['taken'];
+  readonly asked: SessionAnswer['asked'];
+  readonly stands: readonly (readonly [sessionId: string, as: string])[];
+}
+
+/**
+ * What was read from files of sessions at rest, across processes. It is kept and used only if another reading would give the same: the
+ * file, the processes of its sessions, the prices and the build are the same, and no run in it may be at work.
+ */
+export class KeptAnswers {
+  readonly #cache: FactsCache;
+  readonly #standing: Standing | undefined;
+  readonly #build: string;
+  #print: string | undefined;
+
+  /** @param build  changes with the code, so that no other version's words are shown */
+  constructor(folder: string, standing: Standing | undefined, build: string) {
+    this.#cache = new FactsCache(folder, 'reports');
+    this.#standing = standing;
+    this.#build = build;
+  }
+
+  /** Undefined for code that was not built, which may change at any time. */
+  static ofBuild(folder: string, standing: Standing | undefined): KeptAnswers | undefined {
+    return typeof COXSWAIN_BUILD === 'string' ? new KeptAnswers(folder, standing, COXSWAIN_BUILD) : undefined;
+  }
+
+  /** Changes with the file. Undefined for a file that may be changing, and for one of which other files are parts. */
+  printOf({ format, path }: FoundSource): string | undefined {
+    if (path.endsWith('.db') || (format === 'opencode' && path.endsWith('.json'))) return undefined;
+    const state = stateOfSession(path);
+    if (state?.isFile !== true || systemClock.nowMs() - state.modifiedAtMs < AT_REST_MS) return undefined;
+    this.#print ??= `${this.#build} ${hashText(JSON.stringify(pricesInForce() ?? null))}`;
+    return `${this.#print} ${state.bytes} ${state.modifiedAtMs}`;
+  }
+
+  /** @param sinceMs  runs whose last record is earlier are left out, as in `runsOfSource` */
+  find({ path }: FoundSource, print: string, sinceMs: number): SessionAnswer | undefined {
+    const kept = this.#cache.get(resolve(path), print);
+    if (kept === undefined) return undefined;
+    // `keep` stores the same shape.
+    const { asked, stands, taken } = kept.about as unknown as About;
+    if (stands.some(([id, as]) => standsAs(id, this.#standing) !== as)) return undefined;
+    const nowMs = systemClock.nowMs();
+    const events: SessionAnswer['events'][number][] = [];
+    for (const run of kept.runs) {
+      const { lastAtMs } = run;
+      const isOld = lastAtMs > 0 && lastAtMs < sinceMs;
+      const later = factsAt(run, nowMs);
+      // It may have been left open (`isLeftOpen`).
+      if (later === undefined || (isOld && mayGoOn(run.verdict))) return undefined;
+      if (!isOld) events.push({ type: 'run', run: later });
+      else if (run.parentId === undefined) events.push({ type: 'left out' });
+    }
+    return { asked, events, stands: [], taken };
+  }
+
+  keep({ path }: FoundSource, print: string, { asked, events, stands, taken }: SessionAnswer): void {
+    const nowMs = systemClock.nowMs();
+    const runs = events.flatMap((event) => (event.type === 'run' && isSettled(event.run, nowMs) ? [event.run] : []));
+    if (runs.length < events.length) return;
+    const standings = stands.map((id) => [id, standsAs(id, this.#standing)] as const);
+    if (standings.some(([, as]) => as === 'open')) return;
+    const about = { asked, stands: standings, taken } satisfies About;
+    this.#cache.put(resolve(path), print, { about, runs });
+  }
+
+  close(): void {
+    this.#cache.close();
+  }
+}
+
+function isSettled(run: RunFacts, nowMs: number): boolean {
+  return run.diagnostics.every(({ severity }) => severity === 'note') && factsAt(run, nowMs) !== undefined;
+}
+
+/** The facts of a run that has ended or is silent, at a later time. Undefined if they may be others then. */
+function factsAt(run: RunFacts, nowMs: number): RunFacts | undefined {
+  const { lastAtMs, moments, verdict } = run;
+  const later = lastAtMs > nowMs ? undefined : laterVerdict(verdict, nowMs - lastAtMs);
+  if (later === undefined || later === verdict) return later && run;
+  const { evidence } = verdict;
+  const atEnd = moments.findIndex(({ what }) => what === evidence);
+  const end = moments[atEnd];
+  if (end === undefined) return { ...run, verdict: later };
+  return { ...run, verdict: later, moments: moments.with(atEnd, { ...end, what: later.evidence }) };
+}
