@@ -71,6 +71,27 @@ test('an older answer of several steps is as many turns, a call that still runs 
 
 const sample = fileURLToPath(new URL('../../../test/session-samples/opencode-export.jsonl', import.meta.url));
 
+test('an answer has the time at which the model had written it, not that at which it was asked', () => {
+  const createdMs = 1_795_406_519_505;
+  const [startMs, writtenMs] = [createdMs + 30_000, createdMs + 90_000];
+  const { runs } = importDocument(opencodeImporter, {
+    info: { id: 'ses_1' },
+    messages: [
+      message(
+        { id: 'm1', role: 'assistant' },
+        tool('a', { status: 'completed', output: 'x', time: { start: startMs, end: startMs + 250 } }),
+      ),
+      message(
+        { id: 'm2', role: 'assistant' },
+        { type: 'text', text: 'Done.', time: { start: startMs + 500, end: writtenMs } },
+      ),
+    ],
+  });
+  const [run] = runs;
+  const times = run?.payloads.flatMap(({ kind }, index) => (kind === 'message_appended' ? run.atMs[index] : []));
+  expect(times).toEqual([startMs, writtenMs]);
+});
+
 test('the database holds the same sessions as their exports', async () => {
   const folder = testFolder();
   const path = join(folder, 'opencode.db');

@@ -139,7 +139,8 @@ class OpencodeRun {
     context: { readonly atMs: number | undefined; readonly modelId?: string | undefined },
   ): Generator<ImportItem> {
     const messageId = textOrUndefined(part.messageID);
-    const { atMs, modelId } = context;
+    const { modelId } = context;
+    const atMs = writtenAtMs(part) ?? context.atMs;
     switch (part.type) {
       case 'text':
       case 'reasoning': {
@@ -211,6 +212,12 @@ class OpencodeRun {
     };
     yield* this.session.result(result);
   }
+}
+
+/** When the model had written the part: a message has the time at which the model was asked. */
+function writtenAtMs({ state, time, type }: JsonMembers): number | undefined {
+  const { end, start } = membersOf(type === 'tool' ? membersOf(state).time : time);
+  return sourceTimeMs(type === 'tool' ? start : (end ?? start));
 }
 
 function callOf(part: JsonMembers): CallShape {
