@@ -172,11 +172,18 @@ function questionOf({ args, tool }: RunCall): string {
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
 }
 
-/** The sentence at the end of a text, if it is a question; its last 200 characters if it is longer. */
+/** An offer to go on with something that has no name needs no answer. */
+const OPEN_OFFER =
+  /\b(?:any|some)thing else\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
+const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;
+
+/** The question with which a text ends; its last 200 characters if it is longer. Undefined without one that a person must answer. */
 export function questionIn(text: string): string | undefined {
-  const line = text.slice(-QUESTION_CHARS).split('\n').at(-1) ?? '';
-  const sentence = line.split(/(?<=[.!?:]) +/).at(-1) ?? '';
-  return /\?["'*_)”]*$/.test(sentence) ? sentence.replaceAll(/[*_`]/g, '').toWellFormed() : undefined;
+  const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
+  const sentence = line.split(/(?<=[.!?:]) +|(?<=[。！？])/).at(-1) ?? '';
+  if (!/[?？]["'*_)”」]*$/.test(sentence) || OPEN_OFFER.test(sentence)) return undefined;
+  const question = sentence.replaceAll(/[*_`]/g, '');
+  return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
 }
 
 /** Returns the command of a call, or its tool and what it is about, in at most 80 characters. */
