@@ -146,6 +146,28 @@ test('a file at rest is not read again, and one that changed is', async () => {
   expect(String((await expectSame('--json'))[1])).toContain('Do anything');
 });
 
+test('a session of opencode is read again if one of its messages or parts changed', async () => {
+  const storage = '.local/share/opencode/storage';
+  const store = (path: string, value: object, agoMs?: number): void =>
+    writeSession(`${storage}/${path}.json`, JSON.stringify(value), agoMs);
+  const created = NOW_MS - HOUR_MS;
+  store('session/p/ses_1', {
+    id: 'ses_1',
+    directory: '/gone/p',
+    title: 'Mend it',
+    time: { created, updated: created },
+  });
+  store('message/ses_1/msg_1', { id: 'msg_1', sessionID: 'ses_1', role: 'user', time: { created } });
+  store('part/msg_1/prt_1', { id: 'prt_1', messageID: 'msg_1', type: 'text', text: 'Mend the door' });
+  const info = { id: 'msg_2', sessionID: 'ses_1', role: 'assistant', finish: 'stop', modelID: 'm' };
+  store('message/ses_1/msg_2', { ...info, time: { created, completed: created } });
+  const said = { id: 'prt_2', messageID: 'msg_2', type: 'text', text: 'It is mended.' };
+  store('part/msg_2/prt_2', said);
+  expect(String((await expectSame('--json'))[1])).toContain('It is mended.');
+  store('part/msg_2/prt_2', { ...said, text: 'It was mended.' }, HOUR_MS / 2);
+  expect(String((await expectSame('--json'))[1])).toContain('It was mended.');
+});
+
 test('what is kept holds no secret, and only its owner can read it', async () => {
   await report('warm', '--since', 'all');
   const path = join(home, 'warm/coxswain/reports.db');

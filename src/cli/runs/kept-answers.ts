@@ -6,6 +6,7 @@ import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { laterVerdict, mayGoOn } from '../../core/facts/run-verdict.ts';
 import type { FoundSource } from '../../formats/find-sources.ts';
 import { stateOfSession } from '../../formats/find-sessions.ts';
+import { storedFiles } from '../../formats/opencode/opencode.ts';
 import { FactsCache } from './facts-cache.ts';
 import { pricesInForce } from './open-store.ts';
 import { standsAs, type Standing } from './run-standing.ts';
@@ -45,13 +46,17 @@ export class KeptAnswers {
     return typeof COXSWAIN_BUILD === 'string' ? new KeptAnswers(folder, standing, COXSWAIN_BUILD) : undefined;
   }
 
-  /** Changes with the file. Undefined for a file that may be changing, and for one of which other files are parts. */
+  /** Changes with the file. Undefined for a file that may be changing, and for a database. */
   printOf({ format, path }: FoundSource): string | undefined {
-    if (path.endsWith('.db') || (format === 'opencode' && path.endsWith('.json'))) return undefined;
-    const state = stateOfSession(path);
-    if (state?.isFile !== true || systemClock.nowMs() - state.modifiedAtMs < AT_REST_MS) return undefined;
+    if (path.endsWith('.db')) return undefined;
+    const others = format === 'opencode' && path.endsWith('.json') ? storedFiles(path) : [];
+    const states = [path, ...others].map((file) => stateOfSession(file));
+    const [own] = states;
+    const modifiedAtMs = Math.max(...states.map((state) => state?.modifiedAtMs ?? 0));
+    if (own?.isFile !== true || systemClock.nowMs() - modifiedAtMs < AT_REST_MS) return undefined;
     this.#print ??= `${this.#build} ${hashText(JSON.stringify(pricesInForce() ?? null))}`;
-    return `${this.#print} ${state.bytes} ${state.modifiedAtMs}`;
+    const bytes = states.reduce((sum, state) => sum + (state?.bytes ?? 0), 0);
+    return `${this.#print} ${states.length} ${bytes} ${modifiedAtMs}`;
   }
 
   /** @param sinceMs  runs whose last record is earlier are left out, as in `runsOfSource` */

@@ -1,5 +1,6 @@
+import { namesIn } from '../../core/node/state-places.ts';
 import { wordSet } from '../../core/base/word-set.ts';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type JsonMembers,
   membersOf,
@@ -98,6 +99,17 @@ function* storedMessages(
   for (const info of documentsIn(join(storage, 'message', sessionId))) {
     const id = textOrUndefined(info.id) ?? '';
     yield { info, parts: ENTRY_ID.test(id) ? [...documentsIn(join(storage, 'part', id))] : [] };
+  }
+}
+
+/** The files of the messages and parts of a session, which are not in its own file. */
+export function* storedFiles(sessionFile: string): Generator<string> {
+  const storage = dirname(dirname(dirname(sessionFile)));
+  const messages = join(storage, 'message', basename(sessionFile, '.json'));
+  for (const message of namesIn(messages)) {
+    yield join(messages, message);
+    const parts = join(storage, 'part', basename(message, '.json'));
+    for (const part of namesIn(parts)) yield join(parts, part);
   }
 }
 
