@@ -119,11 +119,11 @@ test('a report without a path covers the project store and the sessions of every
   expect(plain.stdout).toMatch(
     /\n\S*mine\.db, 5 session files of Claude Code, 1 session file of Codex, not read: 1 of\s+Cursor CLI\n/,
   );
-  expect(plain.stdout).toContain('\nFailed or cut off: 2\n');
+  expect(plain.stdout).toContain('\nFailed or cut off: 2 (');
   expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
   expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other');
   const one = await here.run(['--project', 'other'], { env });
-  expect(one.stdout).toContain('1 session in 1 project in the last 12 hours; 1 needs you');
+  expect(one.stdout).toContain('1 session in 1 project in the last 12 hours\n1 needs you: 1 failed or cut off (');
 });
 
 test('sessions are reported without a project store, and an empty night names the older files', async () => {
@@ -151,7 +151,7 @@ test('a prompt under the id of another session, with which a file begins, is no 
 test('the number of a run in the last report, or the beginning of its id, opens the run', async () => {
   await writeFileAt('.claude/projects/-o/alone.jsonl', session('alone', { died: true }));
   const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
-  expect((await here.run([], { env })).stdout).toContain('coxswain 1 shows number 1');
+  expect((await here.run([], { env })).stdout).toContain('Open first: coxswain 1.');
   const opened = await here.run(['1'], { env });
   expect([opened.code, opened.stdout]).toEqual([0, expect.stringContaining('coxswain view')]);
   expect(opened.stdout).toContain('rate limit');
@@ -321,7 +321,7 @@ test('a session without an end and without a record for hours counts as dead, un
   await writeFileAt('.claude/projects/-o/silent.jsonl', asked);
   const env = homeOnly(join(here.cwd, 'home'));
   const { stdout } = await here.run([], { env });
-  expect(stdout).toContain('Failed or cut off: 1');
+  expect(stdout).toContain('1 needs you: 1 failed or cut off (before an answer)');
   expect(stdout).not.toContain('At work');
   expect(stdout).toMatch(
     /cut off +other +task of silent: before it answered; no record for 8\.\d hours +(?:\d\d:\d\d +)?1\n/,
@@ -332,7 +332,7 @@ test('a session without an end and without a record for hours counts as dead, un
   );
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
   expect((await here.run([], { env })).stdout).toMatch(
-    /Stuck now: 1\nsilent +other +task of silent: no record for 8\.\d hours: its model has not answered/,
+    /1 needs you: 1 stuck\nsilent +other +task of silent: no record for 8\.\d hours: its model has not answered/,
   );
 });
 

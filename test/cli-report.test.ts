@@ -205,7 +205,7 @@ test('of thousands of runs some are listed and all are added up', async () => {
   const { code, stdout } = await here.run(['report', 'many.jsonl']);
   expect(code).toBe(0);
   expect(stdout).toContain('2,000 sessions');
-  expect(stdout).toMatch(/Stuck now: \d+ of 500\n/);
+  expect(stdout).toMatch(/\n500 need you \(\d+ below\): 500 stuck\n/);
   expect(stdout).toContain('No end on record: 1,500');
 });
 

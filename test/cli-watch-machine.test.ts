@@ -299,8 +299,10 @@ test('a call that hangs, a question without an answer and a killed session are t
   const shown = await runCli(['show', 'hangs'], { cwd: here.cwd, env: environment() });
   expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('task of hangs')]);
   const { stdout: report } = await runCli([], { cwd: here.cwd, env: environment() });
-  expect(report).toMatch(/Waits for you: 1\n.*Which port\?[^]*\nStuck now: 1\nsilent /);
-  expect(report).toMatch(/\nsilent +hangs-shop +task of h.*: no record for 12 minutes: "git/);
+  expect(report).toMatch(/ need you: 1 waiting, .*1 stuck\nanswer .*Which port\?[^]*\nsilent /);
+  expect(report).toMatch(
+    /\nsilent +hangs-shop +task of hangs +\S+ +4\n +no record for 12 minutes: "git push" has no result/,
+  );
 });
 
 test('the same new failure in five sessions of a project within an hour is told once', async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { NightReport } from '../src/cli/commands/report/night-report.ts';
-import { reportDocument, screenDocument, shortProject } from '../src/cli/commands/report/report-document.ts';
+import { needsDocument, reportDocument } from '../src/cli/commands/report/report-document.ts';
+import { screenDocument, shortProject } from '../src/cli/commands/report/screen-document.ts';
 import { htmlPage, markdownText, terminalText } from '../src/cli/document/write-document.ts';
 import { RunFactsFold } from '../src/core/facts/run-facts-fold.ts';
 import type { RunFacts } from '../src/core/facts/run-facts.ts';
@@ -154,11 +155,13 @@ test('a session at work that nearly fills its context or runs away has a line wi
       recent: [{ atMs: UNTIL_MS, costUsd: 1, children: 0 }],
     });
   const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
-  expect(text).toMatch(/\nRuns away or nearly fills its context: 2\n/);
+  expect(text).toMatch(/\nAt work: 3 \(2 run away or nearly fill their context\)\n/);
   expect(text).toMatch(/at work .*Read it all: filled 82 % of its model's context: 164,000 of 200,000 tokens/);
   expect(text).toMatch(/at work .*Ask everyone: spent \$20\.00 and started 20 subagents in 10 minutes/);
-  expect(text).not.toContain('Read a page');
-  expect(text).toContain('At work: 3');
+  // Where room is left, the others have a line with what they do.
+  expect(text).toMatch(/at work .*Read a page: "npm test" has no result yet, no record for 12 minutes/);
+  const all = terminalText(reportDocument(report, FRAME, 10), { paint, width: 120 });
+  expect(all).toContain('\n  "npm test" has no result yet, no record for 12 minutes\n');
 });
 
 test('a command, a tool or a question about a plan is not a plan that waits', () => {
@@ -230,15 +233,45 @@ test('a screen of more than a day names the age of each session, at any width', 
   expect(text).toMatch(/^cut off .* 3d +1$/m);
 });
 
-test('of a line the title keeps two fifths, and the reason has the rest', () => {
+test('the reason has more of a line than the title, and lines of its own where room is left', () => {
   const report = new NightReport(() => '');
   const silentMs = 9 * HOUR_MS;
-  const ends = [CUT_OFF, RATE_LIMIT, verdictOf(undefined, [], { call: 'gh pr view 6 --json url', silentMs })];
+  const command = 'gh pr view 6 --json url,title,body,headRefName,baseRefName,isDraft,mergeable';
+  const ends = [CUT_OFF, RATE_LIMIT, verdictOf(undefined, [], { call: command, silentMs })];
   for (const [index, verdict] of ends.entries()) report.add({ ...factsOf(4), id: `run-${index}`, verdict });
   const text = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
-  expect(text).toMatch(/shop \/review the last three c…: while "npm run build" was runn…/);
-  expect(text).toMatch(/shop \/review the last three c…: rate limit: You have hit your …/);
-  expect(text).toMatch(/shop \/review the last three c…: after "gh pr view 6 --json url…/);
+  expect(text).toContain('3 need you: 3 failed or cut off (1 while a call ran, 1 rate limit,\n1 before an answer)\n');
+  expect(text).toContain(' 1\n         while "npm run build" was running; no record for 7.0 hours\n');
+  expect(text).toContain(' 2\n         rate limit: You have hit your limit · resets 5am (Europe/Paris)\n');
+  expect(text).toContain(
+    ' 3\n         after "gh pr view 6 --json\n         url,title,body,headRefName,baseRefName,isDraft,mergeable"; no record\n         for 9.0 hours\n',
+  );
+  expect(text).toContain('Open first: coxswain 1. coxswain --all lists every session');
+  for (let index = 3; index < 20; index += 1)
+    report.add({ ...factsOf(4), id: `run-${index}`, task: `Task ${index}`, verdict: RATE_LIMIT });
+  const full = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
+  expect(full).toContain('20 need you (19 below): 20 failed or cut off (18 rate limit, 1 while a call ran,\n');
+  expect(full).toMatch(/^cut off shop \/review the last three…: while "npm run build" was running; no… {3}1$/m);
+  expect(full).toContain('Open first: coxswain 1. coxswain --needs-me lists all 20, --all every session');
+});
+
+test('the list of those that need you has each with its number, title and whole reason, in every form', () => {
+  const report = reportOf(60);
+  const document = needsDocument(report, FRAME);
+  const text = terminalText(document, { paint, width: 80 });
+  expect(text).toContain('20 need you: 5 waiting, 10 failed or cut off (5 rate limit, 5 while a call ran)');
+  expect(text).toContain('\nFailed or cut off: 10 (5 rate limit, 5 while a call ran)\n');
+  expect(text).toContain(
+    '\n✗ 8  shop  /review the last three commits\n  rate limit: You have hit your limit · resets 5am (Europe/Paris)\n',
+  );
+  expect(text.match(/^[●✗·] \d+ {2}/gm)).toHaveLength(20);
+  expect(text).not.toContain('Worked');
+  expect(markdownText(document)).toContain('resets 5am');
+  expect(htmlPage(document)).toContain('resets 5am');
+  const { sections } = report.toJson(FRAME, true) as { readonly sections: readonly { readonly name: string }[] };
+  expect(sections.map(({ name }) => name)).toEqual(['waiting', 'failed', 'failing']);
+  const none = terminalText(needsDocument(reportOf(1), FRAME), { paint, width: 80 });
+  expect(none).toContain('; none needs you\n');
 });
 
 test('the head names every need, and the models of the runs without a known cost', () => {
@@ -255,15 +288,15 @@ test('the head names every need, and the models of the runs without a known cost
   const lines = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 }).split('\n');
   const head = lines.slice(
     0,
-    lines.findIndex((line) => line.startsWith('Waits for you')),
+    lines.findIndex((line) => line.startsWith('answer ')),
   );
   expect(head).toEqual([
-    '607 sessions in 4 projects in the last 12 hours',
-    '202 need you: 50 waiting, 100 failed or cut off, 50 with a failed check,',
-    '1 refused, 1 with a question; 202.3 hours active; $211.56',
-    '91 runs without a known cost: new-model-9, other, third',
+    '607 sessions in 4 projects in the last 12 hours; $211.56',
+    '91 runs without a known cost: new-model-9, other, third; 202.3 hours active',
+    '202 need you (51 below): 50 waiting, 100 failed or cut off (50 rate limit,',
+    '50 while a call ran), 50 with a failed check, 1 refused, 1 with a question',
   ]);
-  expect(lines.join('\n')).toMatch(/\nEnded after a refusal: 1\nrefused .*: its last call \(git push\)/);
+  expect(lines.join('\n')).toMatch(/\nrefused .*: its last call \(git push\)/);
   expect(lines.length).toBeLessThanOrEqual(24);
 });
 

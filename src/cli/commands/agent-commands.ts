@@ -271,6 +271,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
       '--until <time>': 'runs whose last record is from before then, in the same form (default: now)',
       '--project <name>': 'only the runs of this project: its folder, or the name of its folder',
       '--all': 'list every session, not only the first screen',
+      '--needs-me': 'list only the sessions that need you, each with its whole reason',
       '--json': 'print one line of JSON per run, then one with the totals',
       '--html <file>': 'write one self-contained page',
       '--markdown': 'print Markdown',
@@ -282,6 +283,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     },
     examples: [
       'coxswain report',
+      'coxswain report --needs-me',
       'coxswain report --since 22:00 --all',
       'coxswain report --since 7d --html week.html',
       "coxswain report 'runs/**/*.jsonl' --json",

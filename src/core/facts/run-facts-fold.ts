@@ -175,7 +175,7 @@ export class RunFactsFold {
     } = counts;
     const { hints = false, place, source } = this.#options;
     const patterns = hints ? found.patterns.map(({ pattern }) => pattern) : this.view.flaggedPatterns;
-    const verdict = this.view.verdictAt(this.#isAlive ? lastAtMs : nowMs);
+    const verdict = this.view.verdictAt(nowMs, this.#isAlive);
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
     const { lastMessage, question, ...work } = this.view.work.work;

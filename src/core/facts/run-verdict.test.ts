@@ -70,8 +70,9 @@ test('a run without an end that has no record for six hours was cut off, unless 
     'open',
     '"npm test" has no result yet, no record for 5.0 hours',
   ]);
-  const alive = verdictOf(undefined, [], { silentMs: 0, call: 'npm test', isRunning: true });
-  expect(alive.evidence).toBe('"npm test" is running');
+  const silentMs = 8 * 3_600_000;
+  const alive = verdictOf(undefined, [], { silentMs, call: 'npm test', isAlive: true, isRunning: true });
+  expect(alive).toMatchObject({ verdict: 'open', evidence: '"npm test" is running, no record for 8.0 hours' });
   expect(after(8)).toEqual(['cut_off', 'cut off before it answered; no record for 8.0 hours']);
   expect(after(24 * 90, { call: 'npm test' })).toEqual(['cut_off', 'cut off, after "npm test"; no record for 90 days']);
   expect(after(8, { call: 'rm -rf build', isRefused: true })[1]).toBe(

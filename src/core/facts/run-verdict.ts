@@ -121,6 +121,8 @@ export interface LastAct {
   readonly waitsFor?: string;
   /** Time since the last record; 0 without a clock, absent if no record has a time. */
   readonly silentMs?: number;
+  /** True if its process is known to live: it is at work, however long it is silent. */
+  readonly isAlive?: boolean;
   readonly isAnswer?: boolean;
   /** True if the user then left the program, which may count as a stop. */
   readonly hasLeft?: boolean;
@@ -203,7 +205,7 @@ function cutOffWhy(last: LastAct): string {
 }
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
-  const { call = '', failedRequests = 0, isAnswer = false, isPlan = false, isRunning = false } = last;
+  const { call = '', failedRequests = 0, isAlive = false, isAnswer = false, isPlan = false, isRunning = false } = last;
   const { plan, silentMs, waitsFor = '' } = last;
   // A process that ends after its answer was not cut off, and a user who leaves it stops nothing.
   const ended = isAnswer && (end?.reason === 'killed' || last.hasLeft === true) ? undefined : end;
@@ -220,7 +222,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
     const silence = silentMs > 0 ? silenceText(silentMs) : '';
-    if (silentMs > CUT_OFF_AFTER_MS) {
+    if (silentMs > CUT_OFF_AFTER_MS && !isAlive) {
       const cause = isRunning ? 'running' : failedRequests > 0 ? 'requests' : 'silent';
       return {
         verdict: 'cut_off',
@@ -230,7 +232,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
       };
     }
     // Only a process that is known to live has a call that surely runs.
-    const running = silentMs > 0 ? 'has no result yet' : 'is running';
+    const running = isAlive ? 'is running' : 'has no result yet';
     const work = isRunning
       ? `"${call}" ${running}`
       : ['no answer yet', failedRequestsText(last)].filter(Boolean).join(' ');

@@ -158,13 +158,13 @@ export class RunView {
   get verdict(): RunVerdict {
     return this.verdictAt(this.lastAtMs);
   }
-  /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off. */
-  verdictAt(nowMs: number): RunVerdict {
+  /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off, unless its process lives. */
+  verdictAt(nowMs: number, isAlive = false): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
     const { plan } = this.#work.work;
     const { changes } = this.#work;
     const { calls, errors, refused = 0 } = this.counts;
-    const last = { ...this.#lastAct.state, changes, calls, errors, refused, ...present({ plan, silentMs }) };
+    const last = { ...this.#lastAct.state, changes, calls, errors, refused, isAlive, ...present({ plan, silentMs }) };
     return verdictOf(this.outcome, this.checks, last);
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */

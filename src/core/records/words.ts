@@ -89,6 +89,12 @@ export function inWords(table: keyof typeof WORDS, id: string): string {
   return (Object.hasOwn(words, id) ? words[id] : undefined) ?? id.replaceAll('_', ' ');
 }
 
+/** The words for the cause of a failure: a reason, an outcome, or one of `WORDS.cause`. */
+export function causeInWords(cause: string): string {
+  const table = (['cause', 'reason', 'outcome'] as const).find((name) => Object.hasOwn(WORDS[name], cause));
+  return inWords(table ?? 'reason', cause);
+}
+
 export const WITHHELD_REASON = 'withheld by experiment';
 
 export const SHADOW_REASON = 'shadow mode';

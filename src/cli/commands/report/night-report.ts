@@ -1,6 +1,6 @@
 import { CACHE_TOKENS } from '../../../core/facts/usage-fold.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
-import { projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
+import { isNeed, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { hasFailed } from '../../../core/facts/run-verdict.ts';
 import type { InstructionFile } from '../../../core/facts/instruction-lines.ts';
 import { LessonsFold, type LessonExample, type Lessons } from '../../../core/facts/lessons.ts';
@@ -243,7 +243,8 @@ export class NightReport {
     for (const runId of this.#sources.keys()) if (!inUse.has(runId)) this.#sources.delete(runId);
   }
 
-  toJson(frame: ReportFrame): object {
+  /** @param needsOnly  true for only the sections that need the person; the totals are those of all runs */
+  toJson(frame: ReportFrame, needsOnly = false): object {
     const { count: _count, tokens = null, cacheTokens = null, costUsd = null, ...sums } = this.#sums;
     return {
       ...frame,
@@ -262,7 +263,7 @@ export class NightReport {
               Object.assign({ [this.grouping]: name }, tally),
             ),
           }),
-      sections: this.sections.map(({ items, name }) => ({
+      sections: (needsOnly ? this.sections.filter(isNeed) : this.sections).map(({ items, name }) => ({
         name,
         items: items.map(({ run, ...item }) => Object.assign(item, { runId: run.id })),
       })),

@@ -2,13 +2,14 @@ import { dirname, resolve } from 'node:path';
 
 import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
+import { countText } from '../../../core/base/number-text.ts';
 import { pressureOf } from '../../../core/facts/run-pressure.ts';
 import { isStuckNow } from '../../../core/facts/seen-pattern.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { hasNoPrice, sumOfCosts } from '../../../core/facts/usage-text.ts';
 import { needOf } from '../../../core/facts/run-alert.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
-import { inWords } from '../../../core/records/words.ts';
+import { causeInWords, inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 import { familyOf } from '../../runs/run-blocks.ts';
 
@@ -21,6 +22,8 @@ export interface NightItem {
   readonly project: string;
   readonly title: string;
   readonly why: string;
+  /** True for a session at work that nearly fills its context or runs away. */
+  readonly isPressed: boolean;
   readonly run: RunFacts;
   /** The runs that it started, and those that they started. */
   readonly below: readonly RunFacts[];
@@ -43,6 +46,52 @@ export interface NightSection {
   readonly name: SectionName;
   readonly title: string;
   readonly items: readonly NightItem[];
+}
+
+/** Why the sessions of these sections need the person. */
+const NEEDS: Partial<Record<SectionName, string>> = {
+  waiting: 'waiting',
+  failed: 'failed or cut off',
+  failing: 'with a failed check',
+  stuck: 'stuck',
+  refused: 'refused',
+  asks: 'with a question',
+};
+
+export function isNeed({ name }: Pick<NightSection, 'name'>): boolean {
+  return NEEDS[name] !== undefined;
+}
+
+export function needsPerson(run: RunFacts): boolean {
+  return run.parentId === undefined && isNeed({ name: sectionNameOf(run) });
+}
+
+export function needsCount(sections: readonly NightSection[]): number {
+  return sections.filter(isNeed).reduce((sum, { items }) => sum + items.length, 0);
+}
+
+/** @param note  added to the count, such as what is shown of it */
+export function needsText(sections: readonly NightSection[], note = ''): string {
+  const count = needsCount(sections);
+  if (count === 0) return 'none needs you';
+  const why = sections
+    .filter(isNeed)
+    .map((section) => `${countText(section.items.length)} ${NEEDS[section.name] ?? ''}${causesText(section)}`);
+  return `${countText(count)} ${count === 1 ? 'needs' : 'need'} you${note}: ${why.join(', ')}`;
+}
+
+const MAX_CAUSES = 4;
+
+/** Counts the causes of failures: ` (5 rate limit, 3 killed)`. Empty for another section. */
+export function causesText({ items, name }: NightSection): string {
+  if (name !== 'failed') return '';
+  const found = Map.groupBy(items, ({ run }) => causeInWords(run.verdict.cause ?? 'unknown'));
+  const causes = [...found].toSorted(([, a], [, b]) => b.length - a.length);
+  const left = causes.slice(MAX_CAUSES).reduce((sum, [, same]) => sum + same.length, 0);
+  const texts = causes
+    .slice(0, MAX_CAUSES)
+    .map(([cause, same]) => (items.length === 1 ? cause : `${countText(same.length)} ${cause}`));
+  return ` (${[...texts, ...(left === 0 ? [] : [`${countText(left)} other`])].join(', ')})`;
 }
 
 /** What happened in a project. Only what the sessions' own commands showed. */
@@ -76,6 +125,7 @@ const LEAST_ALIKE = 3;
 
 /** Items in a row that say the same. */
 export interface AlikeItems {
+  readonly section: SectionName;
   readonly first: NightItem;
   readonly items: readonly NightItem[];
 }
@@ -83,7 +133,7 @@ export interface AlikeItems {
 /** A session that waits or hangs stays by itself: each needs the person. */
 export function alikeItems({ items, name }: NightSection): readonly AlikeItems[] {
   if (name !== 'failed' && name !== 'failing' && name !== 'refused' && name !== 'asks' && name !== 'answered')
-    return items.map((item) => ({ first: item, items: [item] }));
+    return items.map((item) => ({ section: name, first: item, items: [item] }));
   const groups: AlikeItems[] = [];
   // Two reasons that differ in times or counts are one.
   const textOf = ({ project, title, verb, why }: NightItem): string =>
@@ -91,8 +141,8 @@ export function alikeItems({ items, name }: NightSection): readonly AlikeItems[]
   for (const same of Map.groupBy(items, textOf).values()) {
     const [first] = same;
     if (first === undefined) continue;
-    if (same.length >= LEAST_ALIKE) groups.push({ first, items: same });
-    else groups.push(...same.map((item) => ({ first: item, items: [item] })));
+    if (same.length >= LEAST_ALIKE) groups.push({ section: name, first, items: same });
+    else groups.push(...same.map((item) => ({ section: name, first: item, items: [item] })));
   }
   return groups.toSorted((a, b) => items.indexOf(a.first) - items.indexOf(b.first));
 }
@@ -134,16 +184,20 @@ export function sectionsOf(
     const found = bySection.get(name) ?? [];
     if (found.length === 0) return [];
     const items = found
-      .toSorted((a, b) => urgencyOf(b, name) - urgencyOf(a, name) || b.lastAtMs - a.lastAtMs)
-      .map((run): NightItem => {
+      .map((run) => {
         const family = familyOf(run, below);
+        return { run, family, pressure: name === 'open' ? pressureText(run, family) : '' };
+      })
+      .toSorted((a, b) => urgencyOf(b, name) - urgencyOf(a, name) || b.run.lastAtMs - a.run.lastAtMs)
+      .map(({ family, pressure, run }): NightItem => {
         const item = {
           below: family,
           number: numbers.get(run.id) ?? (last += 1),
           verb: verbOf(run, name),
           project: names.get(folderOf(run)) ?? '',
           title: nameOf(run),
-          why: name === 'open' ? pressureText(run, family) : whyOf(run, name),
+          why: [pressure, whyOf(run, name)].filter(Boolean).join('; '),
+          isPressed: pressure !== '',
           run,
         };
         if (run.plan !== undefined && run.verdict.cause === 'plan') nextPlans.push({ item, plan: run.plan });
@@ -189,9 +243,16 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
   return patterns.findLast(isStuckNow);
 }
 
-/** Of the answered sessions, those that were stuck to their end come first. */
-function urgencyOf(run: RunFacts, section: SectionName): number {
-  return section === 'answered' && openPattern(run) !== undefined ? 1 : 0;
+/** Of the answered sessions, those that were stuck to their end come first; of those at work, those that run away. */
+function urgencyOf(
+  { pressure, run }: { readonly pressure: string; readonly run: RunFacts },
+  section: SectionName,
+): number {
+  return pressure !== '' || isStuckAnswer(run, section) ? 1 : 0;
+}
+
+function isStuckAnswer(run: RunFacts, section: SectionName): boolean {
+  return section === 'answered' && openPattern(run) !== undefined;
 }
 
 function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
@@ -217,7 +278,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
 function whyOf(run: RunFacts, section: SectionName): string {
   if (section === 'asks') return run.question ?? '';
   if (section === 'stuck' && run.alert !== undefined) return run.alert.text.replace(/^has had /, '');
-  const pattern = section === 'stuck' || urgencyOf(run, section) > 0 ? openPattern(run) : undefined;
+  const pattern = section === 'stuck' || isStuckAnswer(run, section) ? openPattern(run) : undefined;
   if (pattern !== undefined)
     return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
   return run.verdict.why ?? '';

@@ -36,7 +36,7 @@ import { projectAt, projectStoreFile } from '../../../core/node/git-folder.ts';
 import { choiceOption } from '../../terminal/option-values.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { folderOf, namesOfFolders } from './night-sections.ts';
+import { folderOf, namesOfFolders, needsPerson } from './night-sections.ts';
 import { GROUPINGS, NightReport, type Grouping, type ReportFrame } from './night-report.ts';
 import { factsJson, type Moment, type RunFacts } from '../../../core/facts/run-facts.ts';
 import { RunIds } from '../../../formats/run-ids.ts';
@@ -272,10 +272,11 @@ async function noteMissingRuns(
 async function foldRuns(
   runs: AsyncIterable<RunFacts>,
   commandOf: (moment: Moment, source: string) => string,
-  { by, options: { hasFailuresOnly, json, project }, ownProjects, terminal, untilMs }: ReportContext,
+  { by, options: { hasFailuresOnly, json, needsMe, project }, ownProjects, terminal, untilMs }: ReportContext,
 ): Promise<NightReport> {
   // A report on a part of the runs, or one for a program, leaves the numbers that are still on the screen.
-  const numbers = project !== undefined || json === true ? keptNumbers() : new Map<string, number>();
+  const numbers =
+    project !== undefined || json === true || needsMe === true ? keptNumbers() : new Map<string, number>();
   const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined, numbers);
   const others = new Set<string>();
   for await (const found of runs) {
@@ -289,7 +290,7 @@ async function foldRuns(
       continue;
     }
     report.add(found);
-    if (json === true) await terminal.write(outputLine(factsJson(found)));
+    if (json === true && (needsMe !== true || needsPerson(found))) await terminal.write(outputLine(factsJson(found)));
   }
   // Of a project that is there, no run in this time is no error.
   if (project !== undefined && report.sums.count === 0 && !isKnownProject(project, others))
@@ -343,7 +344,8 @@ async function* reportProblems(
   problems.endSource();
 }
 
-function checkOptions({ by, html, json, markdown, to }: ReportOptions): Grouping | undefined {
+function checkOptions({ all, by, html, json, markdown, needsMe, to }: ReportOptions): Grouping | undefined {
+  if (needsMe === true && (all ?? by) !== undefined) throw invalidArgument('give one of --needs-me, --all and --by');
   const forms = [json === true, markdown === true, html !== undefined, to !== undefined].filter(Boolean);
   if (forms.length > 1) throw invalidArgument('give one of --json, --markdown, --html and --to');
   to?.forEach(reportTarget);

@@ -10,8 +10,6 @@ import {
   type Block,
   type Document,
   type ListItem,
-  type Text,
-  type TextStyle,
 } from '../../document/document.ts';
 import {
   belowFacts,
@@ -22,179 +20,28 @@ import {
   runMark,
   totalCost,
 } from '../../runs/run-blocks.ts';
-import { printable, printableCut } from '../../../core/base/printable.ts';
+import { printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import { lessonsSentence } from './lessons-document.ts';
 import type { NightReport, ReportFrame, ShownMoment } from './night-report.ts';
 import {
   alikeItems,
+  causesText,
+  isNeed,
+  needsText,
   type AlikeItems,
   type NightItem,
-  type NightSection,
-  type ProjectBlock,
   type ProjectState,
-  type SectionName,
 } from './night-sections.ts';
 import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
 const TEXT_CHARS = 160;
-/** Height of the first screen, with the line after which a shell prompts. */
-const SCREEN_LINES = 23;
-const VERB_CHARS = 8;
-const PROJECT_CHARS = 14;
-const LEAST_LINES = 2;
-/** The share of the line that a title keeps beside a long reason. */
-const TITLE_SHARE = 0.42;
-
-const STYLES: Readonly<Record<SectionName, TextStyle>> = {
-  waiting: 'warn',
-  failed: 'bad',
-  failing: 'bad',
-  stuck: 'warn',
-  refused: 'note',
-  asks: 'note',
-  open: 'note',
-  answered: 'dim',
-  stopped: 'dim',
-  unknown: 'dim',
-  worked: 'good',
-};
-
-/** Why the sessions of these sections need the person. */
-const NEEDS: Partial<Record<SectionName, string>> = {
-  waiting: 'waiting',
-  failed: 'failed or cut off',
-  failing: 'with a failed check',
-  stuck: 'stuck',
-  refused: 'refused',
-  asks: 'with a question',
-};
-
-const PRESSED = 'Runs away or nearly fills its context';
-const NEXT_WITHOUT_SESSION =
-  'Try coxswain without a path for the sessions on this machine, or coxswain demo for a sample run.';
-
-const COUNTED: ReadonlySet<SectionName> = new Set(['open', 'stopped', 'unknown']);
-
-interface ScreenForm extends Pick<ReportFrame, 'isPast' | 'sinceMs' | 'untilMs'> {
-  readonly width: number;
-  /** Width of the column of projects. */
-  readonly projectChars: number;
-}
-
-export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
-  const { projects, sections } = report;
-  const head = headLines(report, frame, width);
-  if (report.sums.count === 0)
-    return { blocks: [linesOf(frame.sinceMs === 0 ? [...head, NEXT_WITHOUT_SESSION] : head)] };
-  const listed = sections.flatMap((section): readonly NightSection[] => {
-    const { items, name } = section;
-    // Of the sessions at work, those that fill their context or run away.
-    const pressed = name === 'open' ? items.filter(({ why }) => why !== '') : [];
-    if (pressed.length > 0) return [{ name, title: PRESSED, items: pressed }];
-    return name === 'worked' || COUNTED.has(name) ? [] : [section];
-  });
-  const worked = projects.filter((project) => project.worked > 0);
-  const others = otherLine(sections);
-  const keepsFailing = lessonsSentence(report.keepsFailing);
-  const fixed = head.length + [others, keepsFailing].filter((line) => line !== undefined).length + 1;
-  const groups = listed.map(alikeItems);
-  const sizes = [...groups.map(({ length }) => length), worked.length];
-  const lines = sharedLines(sizes, SCREEN_LINES - fixed - sizes.filter((size) => size > 0).length);
-  const texts: Text[] = [...head];
-  const shownGroups = groups.map((group, index) => group.slice(0, lines[index]));
-  const projectLengths = shownGroups.flat().map(({ first }) => first.project.length);
-  const form = { ...frame, width, projectChars: Math.min(PROJECT_CHARS, Math.max(0, ...projectLengths)) };
-  for (const [index, section] of listed.entries()) {
-    const shown = shownGroups[index] ?? [];
-    const shownSessions = shown.reduce((sum, { items }) => sum + items.length, 0);
-    texts.push(styled('strong', `${section.title}: ${shownCount(shownSessions, section.items.length)}`));
-    texts.push(...shown.map((group) => itemLine(group, section, form)));
-  }
-  const shownProjects = worked.slice(0, lines.at(-1));
-  if (worked.length > 0) {
-    const sessions = worked.reduce((sum, project) => sum + project.worked, 0);
-    const places =
-      shownProjects.length < worked.length
-        ? `, ${countText(shownProjects.length)} of ${countOf(worked.length, 'project')} shown`
-        : ` in ${countOf(worked.length, 'project')}`;
-    const own = `with ${sessions === 1 ? 'its' : 'their'} cost and commits`;
-    texts.push(styled('strong', `Worked: ${countOf(sessions, 'session')}${places}, ${own}`));
-    texts.push(...shownProjects.map((project) => styled('good', projectLine(project, width))));
-  }
-  if (others !== undefined) texts.push(printableCut(others, width));
-  if (keepsFailing !== undefined) texts.push(styled('warn', printableCut(keepsFailing, width)));
-  texts.push(styled('dim', printableCut(nextLine(sections), width)));
-  return { blocks: [linesOf(texts)] };
-}
-
-/** One line for each section, then two, then the rest from the first section on. */
-function sharedLines(sizes: readonly number[], room: number): readonly number[] {
-  const lines = sizes.map(() => 0);
-  let left = room;
-  for (const most of [1, LEAST_LINES, Infinity])
-    for (const [index, size] of sizes.entries()) {
-      const shown = lines[index] ?? 0;
-      const more = Math.max(0, Math.min(Math.min(size, most) - shown, left));
-      lines[index] = shown + more;
-      left -= more;
-    }
-  return lines;
-}
-
-function shownCount(shown: number, all: number): string {
+export function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
 }
 
-/** From this width on, a line has the time of the last record; in a report of more than a day it always has. */
-const WIDE = 100;
-const DAY_MS = 86_400_000;
-
-/** `02:14` within a day, else the age: `3d`. The day, `11-27`, in a report that does not end now. */
-function shortTime({ lastAtMs }: RunFacts, { isPast, untilMs }: Pick<ScreenForm, 'isPast' | 'untilMs'>): string {
-  const ageDays = Math.floor((untilMs - lastAtMs) / DAY_MS);
-  if (lastAtMs === 0) return '';
-  if (isPast === true) return localTimeText(lastAtMs).slice(5, 10);
-  return ageDays < 1 ? localTimeText(lastAtMs).slice(-5) : `${countText(ageDays)}d`;
-}
-
-/** The last part of a long name tells most. The first one tells it from another folder of that name. */
-export function shortProject(name: string, chars: number): string {
-  const [first = '', ...more] = name.split('/');
-  const last = more.at(-1);
-  if (name.length <= chars || last === undefined) return printableCut(name, chars);
-  const room = chars - last.length - 2;
-  if (room < 0) return printableCut(last, chars);
-  return more.length === 1 ? `…${first.slice(first.length - room)}/${last}` : `${first.slice(0, room)}…/${last}`;
-}
-
-function itemLine({ first, items }: AlikeItems, { name }: NightSection, form: ScreenForm): Text {
-  const { isPast = false, projectChars, sinceMs, untilMs, width } = form;
-  const { number, project, verb, why } = first;
-  const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
-  const isNight = !isPast && untilMs - sinceMs <= DAY_MS;
-  const time = width < WIDE && isNight ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
-  const numberText = `${time}${`  ${countText(number)}`.padStart(6)}`;
-  const start = `${verb.padEnd(VERB_CHARS)} ${shortProject(project, projectChars).padEnd(projectChars)} `;
-  const room = width - 2 - start.length - numberText.length;
-  const whyText = printable(why);
-  const titleRoom = whyText === '' ? room : Math.max(Math.ceil(TITLE_SHARE * room), room - whyText.length - 2);
-  const titleText = printableCut(title, titleRoom);
-  const reason = whyText === '' ? '' : printableCut(`: ${whyText}`, room - titleText.length);
-  return [styled(STYLES[name], start), `${titleText}${reason}`.padEnd(room), styled('strong', numberText)];
-}
-
-function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, width: number): string {
-  const count =
-    worked === sessions ? countOf(worked, 'session') : `${countText(worked)} of ${countOf(sessions, 'session')}`;
-  return printableCut(
-    `${shortProject(project, PROJECT_CHARS + VERB_CHARS + 1)}: ${[count, ...(ofWorked === undefined ? [] : projectFacts(ofWorked))].join(', ')}`,
-    width - 2,
-  );
-}
-
-function projectFacts(state: ProjectState): readonly string[] {
+export function projectFacts(state: ProjectState): readonly string[] {
   const { costUsd, isLeast, lastCheck, uncommitted = 0 } = state;
   return [
     ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
@@ -205,21 +52,8 @@ function projectFacts(state: ProjectState): readonly string[] {
   ];
 }
 
-function otherLine(sections: readonly NightSection[]): string | undefined {
-  const parts = sections
-    .filter(({ name }) => COUNTED.has(name))
-    .map(({ items, title }) => `${title}: ${countText(items.length)}`);
-  return parts.length === 0 ? undefined : parts.join('. ');
-}
-
-function nextLine(sections: readonly NightSection[]): string {
-  const [first] = sections.flatMap(({ items }) => items);
-  const open = first === undefined ? '' : `coxswain ${first.number} shows number ${first.number}, and so on; `;
-  return `${open}--all lists all; --project NAME only one`;
-}
-
-function headLines(
-  { projects, sections, sums, unpricedModels }: NightReport,
+export function headLines(
+  { projects, sums, unpricedModels }: NightReport,
   frame: ReportFrame,
   width: number,
 ): readonly string[] {
@@ -227,14 +61,9 @@ function headLines(
   const span = spanText(frame);
   if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
   const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
-  const needs = sections.filter(({ name }) => NEEDS[name] !== undefined);
-  const needed = needs.reduce((sum, { items }) => sum + items.length, 0);
-  const why = needs.map(({ items, name }) => `${countText(items.length)} ${NEEDS[name] ?? ''}`).join(', ');
   const models = unpricedModels.length === 0 ? '' : `: ${printableCut(unpricedModels.join(', '), 60)}`;
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
-    needed > 0 ? `${countText(needed)} ${needed === 1 ? 'needs' : 'need'} you: ${why}` : 'none needs you',
-    ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
     ...(costUsd === undefined ? [] : [costText(costUsd, countedEarly > 0)]),
     ...(withoutPrice > 0 ? [`${countOf(withoutPrice, 'run')} without a known cost${models}`] : []),
     ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
@@ -242,16 +71,20 @@ function headLines(
   const lines: string[] = [];
   for (const fact of facts) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + fact.length + 2 <= width - 2) lines[lines.length - 1] = `${last}; ${fact}`;
-    else lines.push(...brokenLines(fact, width - 2));
+    if (last !== undefined && last.length + fact.length + 2 <= width) lines[lines.length - 1] = `${last}; ${fact}`;
+    else lines.push(printableCut(fact, width));
   }
-  return lines;
+  const active = `; ${durationText(activeMs)} active`;
+  const last = lines.at(-1) ?? '';
+  // It is no reason for another line.
+  return activeMs > 0 && last.length + active.length <= width ? [...lines.slice(0, -1), `${last}${active}`] : lines;
 }
 
-function brokenLines(fact: string, width: number): readonly string[] {
-  const comma = fact.lastIndexOf(', ', width - 1);
-  if (fact.length <= width || comma < 0) return [printableCut(fact, width)];
-  return [fact.slice(0, comma + 1), ...brokenLines(fact.slice(comma + 2), width)];
+/** @param end  where a line may end; its blank is left out */
+export function brokenLines(text: string, width: number, end = ', '): readonly string[] {
+  const at = text.lastIndexOf(end, width - 1);
+  if (text.length <= width || at < 0) return [printableCut(text, width)];
+  return [text.slice(0, at + end.length - 1), ...brokenLines(text.slice(at + end.length), width, end)];
 }
 
 function spanText({ isPast, sinceMs, untilMs }: ReportFrame): string {
@@ -267,7 +100,11 @@ function spanText({ isPast, sinceMs, untilMs }: ReportFrame): string {
 export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns: number): Document {
   const { advice, faults, moments, sums } = report;
   const title = `What the agents did until ${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
-  const head: Block = { type: 'facts', facts: [frame.from, ...headLines(report, frame, 1_000)], separator: '; ' };
+  const head: Block = {
+    type: 'facts',
+    facts: [frame.from, ...headLines(report, frame, 1_000), ...needsFact(report)],
+    separator: '; ',
+  };
   if (sums.count === 0) return { title, blocks: [head] };
   const keepsFailing = lessonsSentence(report.keepsFailing);
   return {
@@ -302,6 +139,36 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
   };
 }
 
+function needsFact({ sections, sums }: NightReport): readonly string[] {
+  return sums.count === 0 ? [] : [needsText(sections)];
+}
+
+/** Only the sessions that need the person, each with its whole reason. */
+export function needsDocument(report: NightReport, frame: ReportFrame): Document {
+  const head = [...headLines(report, frame, 1_000), ...needsFact(report)];
+  return {
+    blocks: [
+      { type: 'facts', facts: head, separator: '; ' },
+      ...report.sections.filter(isNeed).flatMap((section) =>
+        sectionOf(
+          `${section.title}: ${countText(section.items.length)}${causesText(section)}`,
+          listBlock(
+            section.items.map(({ number, project, run, title, why }) => ({
+              mark: runMark(run),
+              head: [
+                styled('strong', `${countText(number)}  `),
+                styled('dim', `${printableCut(project, 40)}  `),
+                styled('strong', title),
+              ],
+              lines: why === '' ? [] : [why],
+            })),
+          ),
+        ),
+      ),
+    ],
+  };
+}
+
 function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem {
   const timePrefix = atMs === undefined ? '' : `${localTimeText(atMs)}, `;
   const callPrefix = call === undefined ? '' : `call ${countText(call)} of `;
@@ -318,7 +185,7 @@ function itemSections({ sections, sums }: NightReport, maxRuns: number): readonl
     const shown = items.slice(0, Math.max(0, left));
     left -= shown.length;
     return sectionOf(
-      `${title}: ${shownCount(shown.length, items.length)}`,
+      `${title}: ${shownCount(shown.length, items.length)}${causesText(section)}`,
       listBlock(alikeItems({ ...section, items: shown }).map(groupItem)),
     );
   });
@@ -358,7 +225,7 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
     head: [styled('strong', title), styled('dim', `  ${printableCut(project, 40)}  ${countText(number)}`)],
     lines: [
       {
-        facts: [ownEvidence(verdict, below), ...asked, ...(verdict.verdict === 'open' ? [why] : [])]
+        facts: [verdict.verdict === 'open' ? why : ownEvidence(verdict, below), ...asked]
           .filter(Boolean)
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',

@@ -2,10 +2,12 @@ import { writeOutput } from '../../runs/write-output.ts';
 import { withoutSecrets, sendWithRetries } from '../../../hosts/notify/notifier.ts';
 import { htmlPage, markdownText, pageStart, terminalText } from '../../document/write-document.ts';
 import { printable, outputLine } from '../../../core/base/printable.ts';
+import type { Document } from '../../document/document.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import { lessonsDocument, lessonJson } from './lessons-document.ts';
-import { reportDocument, screenDocument } from './report-document.ts';
+import { needsDocument, reportDocument } from './report-document.ts';
+import { screenDocument } from './screen-document.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidArgument } from '../../../core/base/error.ts';
 import type { NotifyFailure } from '../../../hosts/notify/notification.ts';
@@ -18,6 +20,7 @@ export interface ReportForm {
   readonly json?: boolean;
   readonly hasFailuresOnly?: boolean;
   readonly all?: boolean;
+  readonly needsMe?: boolean;
   readonly markdown?: boolean;
   readonly html?: string;
   readonly to?: readonly string[];
@@ -28,23 +31,24 @@ export async function writeReport(
   frame: ReportFrame,
   { form, terminal }: { readonly form: ReportForm; readonly terminal: Terminal },
 ): Promise<boolean> {
-  const { all, html, json, markdown, to } = form;
+  const { all, html, json, markdown, needsMe = false, to } = form;
   if (form.hasFailuresOnly === true) {
     if (json !== true) await terminal.write(terminalText(lessonsDocument(report, frame), terminal));
     else for (const line of lessonJson(report)) await terminal.write(outputLine(line));
     return true;
   }
-  if (to !== undefined) return sendToAll(to, report, frame, terminal);
-  if (json === true) await terminal.write(outputLine(report.toJson(frame)));
-  else if (markdown === true) await terminal.write(markdownText(reportDocument(report, frame, MAX_WRITTEN)));
+  const written = (): Document => (needsMe ? needsDocument(report, frame) : reportDocument(report, frame, MAX_WRITTEN));
+  if (to !== undefined) return sendToAll(to, { document: written(), json: report.toJson(frame, needsMe) }, terminal);
+  if (json === true) await terminal.write(outputLine(report.toJson(frame, needsMe)));
+  else if (markdown === true) await terminal.write(markdownText(written()));
   else if (html === undefined) {
     const document =
-      all === true || report.grouping !== 'project'
-        ? reportDocument(report, frame, MAX_WRITTEN)
+      all === true || needsMe || report.grouping !== 'project'
+        ? written()
         : screenDocument(report, frame, terminal.width);
     await terminal.write(terminalText(document, terminal));
   } else {
-    await writeOutput(html, pageStart(), htmlPage(reportDocument(report, frame, MAX_WRITTEN)));
+    await writeOutput(html, pageStart(), htmlPage(written()));
     await terminal.write(`${printable(html)}: written\n`);
   }
   return true;
@@ -52,16 +56,11 @@ export async function writeReport(
 
 async function sendToAll(
   targets: readonly string[],
-  report: NightReport,
-  frame: ReportFrame,
+  { document, json }: { readonly document: Document; readonly json: object },
   terminal: Terminal,
 ): Promise<boolean> {
   // Also redacts the paths of sources. Redacts before writing, because escapes change the form of a secret.
-  const document = withoutSecretsIn(reportDocument(report, frame, MAX_WRITTEN));
-  const sentReport = {
-    markdown: markdownText(document),
-    json: withoutSecretsIn(report.toJson(frame)),
-  };
+  const sentReport = { markdown: markdownText(withoutSecretsIn(document)), json: withoutSecretsIn(json) };
   let isSent = true;
   for (const target of targets.map(reportTarget)) {
     const failure = await sendReport(target, sentReport);
