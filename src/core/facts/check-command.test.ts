@@ -88,6 +88,9 @@ test('a command that the task names is a whole command there', () => {
   expect(checkCommandsOf({ command: 'node check.mjs' }, task)).toHaveLength(1);
   for (const command of [
     'flutter pub get',
+    'bd ready',
+    'ncu -u',
+    'dart fix --apply',
     'entire --help',
     'workmux status core',
     'uv run python -c "from app import run"',
@@ -110,6 +113,11 @@ test('every check of a line counts, and a command that the task names is a check
   expect(keysOf('ds = Dataset()', `This fails:\n${code}`)).toEqual([]);
 });
 
+test('a benchmark that selects no test is no check', () => {
+  expect(checkCommandsOf({ command: 'go test -bench Write -run XXX ./a | grep Solid' })).toEqual([]);
+  expect(checkCommandsOf({ command: 'go test -bench Write ./a' })).toHaveLength(1);
+});
+
 test('a check of a part of the project is told from one of all of it', () => {
   const isWide = (command: string): boolean | undefined => checkCommandsOf({ command })[0]?.isWide;
   expect(['npm test', 'go test -race ./...', 'bun test', 'npx tsc --noEmit'].map(isWide)).not.toContain(false);
@@ -126,6 +134,10 @@ test('the hooks of a commit check what they show', () => {
   expect(hooksOf(commit, 'ruff....................Passed\n[main 1a2b3c4] x')?.failed).toBe(false);
   expect(hooksOf(commit, '$ tsc\nerror\nhusky - pre-commit script failed (code 2)')?.failed).toBe(true);
   expect(hooksOf(commit, '[main 1a2b3c4] x\n 1 file changed')).toBeUndefined();
+  expect(
+    hooksOf(commit, '[COMPLETED] eslint\n[FAILED] prettier --write [FAILED]\nhusky - pre-commit script failed (code 1)')
+      ?.cause,
+  ).toBeUndefined();
   expect(hooksOf(commit, '[COMPLETED] prettier --write\n[main 1a2b3c4] x')).toBeUndefined();
   expect(hooksOf({ command: 'git commit --no-verify -m x' }, '$ bun test')).toBeUndefined();
 });

@@ -113,7 +113,9 @@ const ONLY_CHECKS =
 const RUNS_OTHERS = /^(?:tox|nox|ctest|pre-commit run|cmake --build)$/;
 /** Words after a check that print what it is, or set it up. */
 const CHECKS_NOTHING =
-  /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only)(?=\s|$)/;
+  /^(?:golangci-lint (?:version|help|config|linters|cache|migrate)|vitest (?:init|list))\b|\s(?:--version|-V|--help|-h|--init|--print-config|--showConfig|--listTests|--collect-only|-run[= ](?:XXX|NONE))(?=\s|$)/;
+/** Commands of a task that change things or look up issues. */
+const CHANGES_ONLY = /^(?:bd|gt|ncu|npm-check-updates|dart fix)(?= |$)|\s--force(?=\s|$)/;
 /** Commands that look for a program. */
 const FINDS = /^(?:(?:mise|asdf) )?(?:command -[vV]|which|where|type|whereis|hash)\b/;
 
@@ -218,7 +220,9 @@ function checksInCommand(command: Command, line: string, task: string): readonly
   // A task that quotes code names its lines, not commands.
   const isCode = line.includes('\n') || suffix.some((part) => part.type === 'Word' && part.value === '=');
   const isSetup =
-    CHECKS_NOTHING.test(own) || values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));
+    CHECKS_NOTHING.test(own) ||
+    CHANGES_ONLY.test(own) ||
+    values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));
   const isNamed = !isCode && !isSetup && kind === 'execute' && values.length > 1 && hasCommand(task, own);
   return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
 }
@@ -235,6 +239,7 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
   const [path = ''] = words;
   // `npx eslint@9` names a version.
   const program = path.slice(path.lastIndexOf('/') + 1).replace(/(?<=\w)@[\w.^~-]+$/, '');
+  if (CHECKS_NOTHING.test([program, ...words.slice(1)].join(' '))) return undefined;
   const formatter = FORMATTER.exec(words.length === 1 ? program : `${program} ${words[1]}`)?.[0];
   if (formatter !== undefined && !words.some((word) => ONLY_CHECKS.test(word)))
     return { key: formatter, purpose: 'lint', isWide: false, writes: true };
@@ -243,7 +248,6 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
     const [purpose] = CHECKERS.find(([, pattern]) => pattern.test(key)) ?? [];
     if (purpose === undefined) continue;
     const rest = words.slice(length);
-    if (CHECKS_NOTHING.test([program, ...words.slice(1)].join(' '))) return undefined;
     const own = RUNS_OTHERS.test(key) ? {} : { program: key.replace(/^python\S* -m /, '') };
     return { key, purpose, ...own, ...partOf(rest) };
   }
@@ -318,7 +322,7 @@ function isWide(rest: readonly string[]): boolean {
 
 /** Lines in which a runner names the script, task or target that failed. */
 const FAILED_SCRIPT =
-  /^(?:error: )?script "([\w:.-]+)" exited with code|Lifecycle script `([\w:.-]+)` failed|^\[([\w:.-]+)\] ERROR task failed|\*\*\* \[(?:[^\]]*: )?([\w:.-]+)\] Error|^error: [Rr]ecipe `([\w:.-]+)` failed/gm;
+  /^(?:error: )?script "([\w:.-]+)" exited with code|Lifecycle script `([\w:.-]+)` failed|^\[([\w:.-]+)\] ERROR task failed|\*\*\* \[(?:[^\]]*: )?([\w:.-]+)\] Error|^error: [Rr]ecipe `([\w:.-]+)` failed|\bERR_PNPM_RECURSIVE_RUN_FIRST_FAIL\]?\s+\S+ ([\w:.-]+): /gm;
 
 /** Undefined if the result names none of them. Of a chain with `&&`, the checks before these passed. */
 export function failedChecks(
@@ -339,7 +343,7 @@ export function failedChecks(
 }
 
 /** A line in which a hook of `git commit` shows a command that it runs: `$ bun test`, `[lint] $ eslint .`, and of lint-staged `[COMPLETED] eslint --fix`. */
-const HOOK_COMMAND = /^(?:(?:\[[\w:-]+\] )?\$|\[COMPLETED\]) (.+)$/gm;
+const HOOK_COMMAND = /^(?:(?:\[[\w:-]+\] )?\$|\[(?:COMPLETED|FAILED)\]) (.+?)(?: \[FAILED\])?$/gm;
 const NAMED_FOLDER = /\s(?:\.\/)?(?:src|packages|lib|apps?|tests|test\/)\/?(?=\s|$)/;
 /** Lines of the program pre-commit. */
 const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;
@@ -356,20 +360,26 @@ export function commitsIn(result: string): readonly RegExpExecArray[] {
   return [...result.matchAll(COMMITTED)];
 }
 
-/** Returns what the hooks of a `git commit` showed: whether they failed, and the checks that they ran. Undefined if no check is to be seen. */
-export function hooksOf(
-  args: Json,
-  result: string,
-): { readonly failed: boolean; readonly checks: readonly CheckCommand[] } | undefined {
+interface ShownHooks {
+  readonly failed: boolean;
+  readonly checks: readonly CheckCommand[];
+  /** If they failed: the check that failed, or was the last to begin. */
+  readonly cause?: CheckCommand | undefined;
+}
+
+/** Returns what the hooks of a `git commit` showed. Undefined if no check is to be seen. */
+export function hooksOf(args: Json, result: string): ShownHooks | undefined {
   const line = commandLineOf(args);
   if (line === undefined || !runsHooks(line)) return undefined;
   const failed = HOOK_FAILED.test(result);
-  const shown = [...result.slice(0, 100_000).matchAll(HOOK_COMMAND)];
-  const checks = shown
-    .flatMap(([, hook = '']) => checksIn(hook.slice(0, MAX_CHARS), ''))
-    .filter(({ writes }) => writes === undefined)
-    .map((check) => hookCheck(check));
-  return failed || checks.length > 0 || HOOK_RESULT.test(result) ? { failed, checks } : undefined;
+  const shown = [...result.slice(0, 100_000).matchAll(HOOK_COMMAND)].map(([text, hook = '']) => ({
+    isFailure: text.startsWith('[FAILED]'),
+    checks: checksIn(hook.slice(0, MAX_CHARS), '').filter(({ writes }) => writes === undefined),
+  }));
+  const checks = shown.flatMap((hook) => hook.checks.map((check) => hookCheck(check)));
+  if (!failed && checks.length === 0 && !HOOK_RESULT.test(result)) return undefined;
+  const [cause] = (shown.find(({ isFailure }) => isFailure) ?? shown.at(-1))?.checks ?? [];
+  return { failed, checks, cause };
 }
 
 /** Hooks may run less than the project's own check: in a recorded session 1,329 of its 1,465 tests. */

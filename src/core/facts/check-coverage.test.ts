@@ -54,3 +54,34 @@ test('a check behind a command that failed, or beside one whose words it shares,
     ]),
   ).toEqual(['npx biome format --write a.ts not seen to its end', 'npm run check failed']);
 });
+
+test('a failed run of all tests is made up for when each file that failed in it passes', () => {
+  const failed = [
+    'npm test',
+    ' FAIL  tests/a.test.ts > adds\n FAIL  |ui| tests/b.test.ts > x\n Test Files  2 failed | 229 passed (231)',
+  ] as const;
+  const passed = (file: string) => [`npm test -- ${file}`, undefined, ' Tests  3 passed (3)'] as const;
+  expect(failedAfter(failed, passed('tests/a.test.ts'))).toEqual(['npm test']);
+  expect(failedAfter(failed, passed('tests/a.test.ts'), passed('tests/b.test.ts'))).toEqual([]);
+  expect(failedAfter(failed, passed('tests/'))).toEqual([]);
+  expect(failedAfter(failed, passed('tests/ -t adds'))).toEqual(['npm test']);
+  const more = [failed[0], failed[1].replace('2 failed', '3 failed')] as const;
+  expect(failedAfter(more, passed('tests/'))).toEqual(['npm test']);
+  const python = [
+    'pytest',
+    'FAILED tests/test_a.py::test_x - x\nERROR tests/test_b.py\n=== 1 failed, 1 error in 0.5s ===',
+  ] as const;
+  expect(failedAfter(python, ['pytest tests/test_a.py::test_x tests/test_b.py'])).toEqual([]);
+  expect(failedAfter(python, ['pytest tests/test_a.py'])).toEqual(['pytest']);
+});
+
+test('of several checks behind pipes, the words of a failure are those of the script that they name, or of one of them', () => {
+  const line = 'pnpm lint 2>&1 | tail -2 && pnpm test 2>&1 | tail -4 && pnpm format:check 2>&1 | tail -3';
+  const named =
+    ' Tests  18 passed (18)\n[ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL] a@0.0.1 format:check: `oxfmt --check ./a`\n[ELIFECYCLE] Command failed with exit code 1.';
+  expect(failedAfter([line, undefined, named])).toEqual(['pnpm format:check']);
+  expect(failedAfter([line, undefined, named], ['npx oxfmt --check ./a', undefined, ''])).toEqual([]);
+  expect(failedAfter([line, undefined, ' ELIFECYCLE  Command failed with exit code 1.'])).toEqual([
+    'pnpm lint && pnpm test && pnpm format:check',
+  ]);
+});

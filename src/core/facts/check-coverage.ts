@@ -38,6 +38,11 @@ function containsTargets(command: string, other: string): boolean {
   return others.length > 0 && others.every((name) => isIn(name, own));
 }
 
+/** Returns true if the check runs all tests of the file. */
+export function namesFile({ command, names }: CheckCommand, file: string): boolean {
+  return names === undefined && isIn(pathOf(file), targetsOf(command));
+}
+
 /** Returns true if the first check covers the other and more. */
 export function isMore(check: CheckCommand, other: CheckCommand): boolean {
   if (check.isWide) return true;

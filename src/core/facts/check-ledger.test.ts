@@ -176,6 +176,22 @@ test('a check before a command that failed is judged by what it says, and a task
   expect(failedAfter([chain, 'a.go:1: unused\n[lint:go] ERROR task failed'])).toEqual(['mise run lint']);
 });
 
+test('hooks that failed are made up for when the last check that they showed passes', () => {
+  const failed = [
+    'git commit -m x',
+    '$ bun test\n9 pass\n$ tsc --noEmit\na.ts(1,2): error TS1: x\nhusky - pre-commit script failed (code 2)',
+  ] as const;
+  expect(failedAfter(failed)).toEqual(['the hooks of git commit']);
+  expect(failedAfter(failed, ['bun run typecheck', undefined, '$ tsc --noEmit'])).toEqual([]);
+  expect(failedAfter(failed, ['npx tsc --noEmit', undefined, ''])).toEqual([]);
+  expect(failedAfter(failed, ['bun test', undefined, '9 pass'])).toEqual(['the hooks of git commit']);
+  const staged = [
+    'git commit -m x',
+    '[FAILED] eslint --fix [FAILED]\n✖ eslint --fix:\n✖ 1 problem\nhusky - pre-commit script failed (code 1)',
+  ] as const;
+  expect(failedAfter(staged, ['npx eslint .', undefined, ''])).toEqual([]);
+});
+
 test('the linters that lint-staged runs are hooks of the commit', () => {
   const shown = '[STARTED] eslint --fix\n[COMPLETED] eslint --fix\n[COMPLETED] prettier --write\n[main 1a2b3c4] x';
   expect(resultsAfter(['git commit -m x', undefined, shown])).toContain('the hooks of git commit passed');
@@ -212,6 +228,29 @@ test('a check in the background counts with the output that is asked for, and is
   const asked = (code: number): Call => ['cat 9969', undefined, `Process exited with code ${code}\nOutput:`];
   expect(resultsAfter(running, asked(0))).toEqual(['bun run typecheck passed']);
   expect(resultsAfter(running, asked(2))).toEqual(['bun run typecheck failed']);
+});
+
+test('a check in the background is named by its own call, unless it ran again before its output was asked for', () => {
+  const start = ['pnpm test', undefined, 'Command running in background with ID: bd93b1a. Output: x'] as const;
+  const ask: Call = ['cat /tmp/tasks/bd93b1a.output', undefined, '<exit_code>1</exit_code>\n2 failed'];
+  expect(checksAfter([['ls'], start, ['ls'], ask]).map(({ number }) => number)).toEqual([2]);
+  expect(resultsAfter(start, ['pnpm test', undefined, '3 passed'], ask)).toEqual(['pnpm test passed']);
+});
+
+test('a command that a script of the code mode began has ended with the answer that names no session any more', () => {
+  const ledger = new CheckLedger();
+  const shown = [
+    '{"chunk_id":"c","wall_time_seconds":1.0,"session_id":83638,"original_token_count":0,"output":""}',
+    '{"chunk_id":"d","wall_time_seconds":30.0,"session_id":83638,"output":"Compiling"}',
+    'SUCCESS: no file, error: ENOENT\n✔ cargo-check',
+  ];
+  for (const [index, result] of shown.entries()) {
+    const asks = { session_id: 83_638, chars: '', script: 'tools.write_stdin({session_id:83638})' };
+    const args = index === 0 ? { cmd: 'mise run lint-fix', script: 'text(JSON.stringify(r))' } : asks;
+    const call = { id: `c${index}`, number: index + 1, tool: 'exec', args, seq: index, startLost: false };
+    ledger.fold({ ...call, failed: false, resultMissing: false }, result, undefined);
+    expect(ledger.checks.map(checkResult)).toEqual([index < 2 ? 'not seen to its end' : 'passed']);
+  }
 });
 
 test('a message of the host says how a check in the background ended', () => {
@@ -318,6 +357,12 @@ test('a check that ran as a part of another one passes with it', () => {
 });
 
 test('a run that says that it ran no test is no passed check, and makes up for none', () => {
+  expect(
+    resultsAfter([
+      'npx biome check a.astro',
+      'Checked 0 files in 2ms.\n  × No files were processed in the specified paths.',
+    ]),
+  ).toEqual(['npx biome check a.astro ran nothing']);
   for (const [command, result] of [
     ['npx vitest run a.test.ts', 'No test files found, exiting with code 0'],
     ['npx jest --passWithNoTests', 'No tests found, exiting with code 0'],

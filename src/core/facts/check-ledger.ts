@@ -11,6 +11,8 @@ import {
   type CheckCommand,
 } from './check-command.ts';
 import {
+  failedFilesIn,
+  failedScriptIn,
   hasVoice,
   hidersOf,
   isEndHidden,
@@ -21,11 +23,12 @@ import {
   SAYS_FAILED,
   SAYS_PASSED,
   saysFailed,
+  saysNoFiles,
   saysNothingRan,
   scriptsIn,
   voiceOf,
 } from './check-output.ts';
-import { covers, isMore, namesOthers } from './check-coverage.ts';
+import { covers, isMore, namesFile, namesOthers } from './check-coverage.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { isUnknown, type LastCheck } from './run-verdict.ts';
 
@@ -33,7 +36,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler|cannot write multiple packages to/i;
+  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|is not expected in this context|lstat \S+: no such file or directory|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler|cannot write multiple packages to/i;
 
 /** A commit that fails although its hooks passed: there is nothing to commit, or it cannot be signed or written. */
 const NOT_BY_HOOKS =
@@ -47,10 +50,12 @@ const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothin
 const COLOUR = /\u001B\[[\d;]*m/g;
 /** Copilot CLI: `<command with shellId: 44 is still running after 30 seconds. …>` */
 const STILL_RUNS = /<command with shellId: (\S+) is still running\b/;
+/** Codex' code mode: the result of a command without an exit code. */
+const OPEN_SESSION = /^\{(?![^]*"exit_code":)[^{}]*?"session_id":(\d+)/;
 /** Codex: the input for a command could not be written. That says nothing of the command. */
 const NOT_WRITTEN = /^write_stdin failed\b/;
 const IS_RUNNING =
-  /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID /m;
+  /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID |^Script running with /m;
 const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
 /** What a host says of a command that it ended for its time. */
 const TIMED_OUT = /\bcommand timed out after \d/i;
@@ -63,7 +68,9 @@ interface SeenCheck extends LastCheck {
   /** The command of its script, as its runner prints it: `$ bun test src/`. */
   readonly runs?: string | undefined;
   /** The last check that its script ran, if its words say that it failed. */
-  readonly cause?: CheckCommand;
+  readonly cause?: CheckCommand | undefined;
+  /** The files of tests that failed in it, if all of them are known, without those that passed later. */
+  readonly left?: Set<string>;
   readonly isWrong: boolean;
 }
 
@@ -92,7 +99,9 @@ export class CheckLedger {
     const id =
       failed || found.length === 0
         ? undefined
-        : (BACKGROUNDED.exec(result.slice(0, 500)) ?? STILL_RUNS.exec(result.slice(-500)))?.[1];
+        : (BACKGROUNDED.exec(result.slice(0, 500)) ??
+            OPEN_SESSION.exec(result) ??
+            STILL_RUNS.exec(result.slice(-500)))?.[1];
     if (id !== undefined) {
       this.#background.set(id, { call, checks: found });
       for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
@@ -153,6 +162,7 @@ export class CheckLedger {
       this.#noteEach(checks, call, result);
       return;
     }
+    if (!failed && this.#foldShared(checks, call, told)) return;
     const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
     if (exitCode !== undefined && exitCode !== 0 && only !== undefined && !isLastBeforeEcho(only, call.args)) {
       this.#noteUnknown(only, call.number, { isHidden: true });
@@ -162,6 +172,19 @@ export class CheckLedger {
       const { hiddenBy: _hiddenBy, ...seen } = check;
       this.#note(exitCode === undefined ? check : seen, call, exitCode === undefined ? failed : exitCode !== 0, told);
     }
+  }
+
+  /** Returns true if words of a failure may be those of several checks, each behind a pipe. */
+  #foldShared(checks: readonly CheckCommand[], call: RunCall, told: string): boolean {
+    const suspects = checks.filter((check) => !hasVoice(check) && saysFailed(check, told));
+    if (suspects.length < 2) return false;
+    const blamed = failedChecks(suspects, call.args, told)?.failed ?? suspects;
+    const chain = blamed.map(({ command }) => command).join(' && ');
+    for (const check of checks)
+      if (blamed.includes(check)) this.#note({ ...check, chain }, call, true, told);
+      else if (suspects.includes(check)) this.#noteUnknown(check, call.number, { isHidden: true });
+      else this.#note(check, call, false, told);
+    return true;
   }
 
   #foldHooks(call: RunCall, result: string): void {
@@ -175,7 +198,7 @@ export class CheckLedger {
     const isRefused = failed && !NOT_BY_HOOKS.test(result);
     if (!hooks.failed && !failed) for (const check of hooks.checks) this.#note(check, call, false, '');
     const check = NOT_BY_HOOKS.test(result) && commitsIn(result).length === 0 ? HOOKS_ALONE : HOOKS;
-    this.#note(check, call, hooks.failed || isRefused, '');
+    this.#note(check, call, hooks.failed || isRefused, '', hooks.cause);
   }
 
   #noteEach(checks: readonly CheckCommand[], call: RunCall, result: string): void {
@@ -214,18 +237,19 @@ export class CheckLedger {
       if (!isAskedFor(call.args, id)) continue;
       if (NOT_WRITTEN.test(result)) return true;
       const frame = result.length > FEW_CHARS ? `${result.slice(0, 500)}\n${result.slice(-500)}` : result;
-      if (IS_RUNNING.test(frame) || STILL_RUNS.test(frame)) return true;
+      if (IS_RUNNING.test(frame) || STILL_RUNS.test(frame) || OPEN_SESSION.test(result)) return true;
       const [, tagged, plain] = EXIT_CODE.exec(frame) ?? [];
       const exitCode = tagged ?? plain;
       // A command that prints the output fails for itself.
       const isAnswer = commandLineOf(call.args) === undefined;
       const isError = (isAnswer && call.failed) || (exitCode !== undefined && exitCode !== '0');
-      const failed = failureIn(started, result, isError) !== undefined;
+      const isKnown = exitCode !== undefined || scriptOf(call.args) !== undefined;
+      const failed = isKnown ? isError : failureIn(started, result, isError) !== undefined;
       const told = failed ? result : withoutOwnWords(result, started);
-      const hasEnded = exitCode !== undefined && checks.every(({ hiddenBy }) => hiddenBy === undefined);
+      const hasEnded = isKnown && checks.every(({ hiddenBy }) => hiddenBy === undefined);
       if (!failed && !hasEnded && !SAYS_PASSED.test(told)) return true;
       this.#background.delete(id);
-      for (const check of checks) this.#note(check, call, failed, told);
+      for (const check of checks) this.#note(check, started, failed, told);
       return true;
     }
     return false;
@@ -245,7 +269,7 @@ export class CheckLedger {
   get checks(): readonly LastCheck[] {
     const all = this.#checks
       .entries()
-      .map(([, { check: _check, isWrong: _isWrong, runs: _runs, cause: _cause, ...last }]) => last);
+      .map(([, { check: _check, isWrong: _isWrong, runs: _runs, cause: _cause, left: _left, ...last }]) => last);
     // A chain of which one failed stands there for each of them.
     return all.filter(
       (last, index) => all.findIndex((one) => one.command === last.command && one.number === last.number) === index,
@@ -266,14 +290,15 @@ export class CheckLedger {
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
 
-  #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string): void {
+  /** @param shown  the check among those that it showed that failed */
+  #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string, shown?: CheckCommand): void {
     if (check.writes === true) {
       if (!isFailure)
         for (const [key, { check: other, failed }] of this.#checks.entries())
           if (failed && other.key.startsWith(check.key)) this.#checks.delete(key);
       return;
     }
-    if (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result)) {
+    if (saysNoFiles(result) || (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result))) {
       this.#noteUnknown(check, number, { ranNothing: true });
       return;
     }
@@ -287,6 +312,8 @@ export class CheckLedger {
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
+    // The output of a command in the background came after it ran again.
+    if (before !== undefined && !isUnknown(before) && before.number > number) return;
     if (isWrong && isNotInstalled(check, result)) {
       this.#noteUnknown(check, number, { couldNotRun: true });
       return;
@@ -315,8 +342,9 @@ export class CheckLedger {
     const parts = check.folder === undefined ? scripts.flatMap((script) => checkCommandsOf({ command: script })) : [];
     const end = parts.at(-1);
     // What a script runs before its end has passed.
-    const cause = failed && end !== undefined && voiceOf(end, result) === 'failed' ? end : check;
-    this.#checks.set(key, { ...last, check, isWrong, runs, cause });
+    const cause = failedScriptIn(result) ?? (end !== undefined && voiceOf(end, result) === 'failed' ? end : shown);
+    const left = new Set(failed ? failedFilesIn(result) : []);
+    this.#checks.set(key, { ...last, check, isWrong, runs, cause, left });
     // What a script runs has passed with it.
     const passed = failed ? [] : [check, ...parts];
     for (const [otherKey, other] of this.#checks.entries()) {
@@ -328,9 +356,17 @@ export class CheckLedger {
         passed.some(({ purpose }) => purpose === other.check.purpose);
       const ranToo = passed.length > 0 && (other.runs === check.command || scripts.includes(other.runs ?? ''));
       const isMadeUpFor = other.failed && (ranToo || passed.some((one) => covers(one, other.cause ?? other.check)));
-      if (isReplaced || isPart || isMadeUpFor) this.#checks.delete(otherKey);
+      const isLeft = passed.some((one) => ranLast(one, other));
+      if (isReplaced || isPart || isMadeUpFor || isLeft) this.#checks.delete(otherKey);
     }
   }
+}
+
+/** Returns true if the check ran the last files that had failed in the other one. */
+function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCheck): boolean {
+  if (left.size === 0 || check.purpose !== other.purpose || check.folder !== other.folder) return false;
+  for (const file of left) if (namesFile(check, file)) left.delete(file);
+  return left.size === 0;
 }
 
 /** What Biome says of the files that it changed. */

@@ -101,6 +101,26 @@ export function judgeEach(
   return { states, blamed };
 }
 
+/** How runners name the files, or the tests in them, that failed, and count them. */
+const FAILED_FILES: readonly (readonly [named: RegExp, counted: RegExp])[] = [
+  [/^ ?FAIL +(?:\|[^|\n]+\| +)?(\S+\.\w+)(?= |$)/gm, /^ *Test (?:Files|Suites:) +(\d+) failed/gm],
+  [
+    /^(?:FAILED|ERROR) (\S+\.py(?:::\S+)?)(?= |$)/gm,
+    /(?<=^[= ]*(?:\d+ [a-z]+, )*)(\d+) (?:failed|errors?)\b(?=.* in [\d.]+s)/gm,
+  ],
+];
+
+/** Returns the files of tests that failed, unless the result names fewer than it counts. */
+export function failedFilesIn(result: string): readonly string[] {
+  const text = result.slice(-MAX_CHARS);
+  for (const [named, counted] of FAILED_FILES) {
+    const files = new Set(Array.from(text.matchAll(named), ([, file = '']) => file));
+    const count = Array.from(text.matchAll(counted), ([, digits]) => Number(digits)).reduce((sum, one) => sum + one, 0);
+    if (count > 0 && files.size === count) return [...files];
+  }
+  return [];
+}
+
 /** The commands of scripts, as bun, pnpm, mise, npm and Nx print them. */
 const SCRIPTS = /^(?:(?:\[[\w:./-]+\] )?\$ |> (?:\S+@\S+ |nx run )\S+.*\n+> )(.+)$/gm;
 
@@ -110,6 +130,14 @@ export function scriptsIn(result: string): readonly string[] {
     script.endsWith('…') ? [] : script,
   );
 }
+
+/** Returns the check in the script that pnpm names as the one that failed. */
+export function failedScriptIn(result: string): CheckCommand | undefined {
+  const [, command = ''] = PNPM_FAILED.exec(result.slice(-FEW_CHARS)) ?? [];
+  return checkCommandsOf({ command }).at(-1);
+}
+
+const PNPM_FAILED = /\bERR_PNPM_RECURSIVE_RUN_FIRST_FAIL\]?\s+\S+ [\w:.-]+: `(.+)`$/m;
 
 /** Returns true if the words of a check may be those of a script that the same line ran. */
 function isOfScript(check: CheckCommand, result: string): boolean {
@@ -180,6 +208,13 @@ export function saysNothingRan({ purpose }: CheckCommand, result: string): boole
   return NOTHING_RAN.test(text) && !SOMETHING_RAN.test(text);
 }
 
+/** Returns true for a linter or runner that found no file of those that it was to read. It fails for that. */
+export function saysNoFiles(result: string): boolean {
+  return NO_FILES.test(result.slice(-MAX_CHARS));
+}
+
+const NO_FILES = /\bNo files were processed in the specified paths\b|^No test files found, exiting with code 1$/m;
+
 /** Returns true if the shell, or Python, did not find a program or module that the check names. */
 export function isNotInstalled({ command, key }: CheckCommand, result: string): boolean {
   const name = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS))
@@ -193,7 +228,7 @@ const NOT_INSTALLED =
 
 /** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =
-  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|\b(?:cannot find|does not contain) main module\b|^stat \S+: directory not found$|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
+  /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|\b(?:cannot find|does not contain) main module\b|\bcontext loading failed: no go files to analyze\b|^stat \S+: directory not found$|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
 const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
 
 export function neverBegan(result: string): boolean {
