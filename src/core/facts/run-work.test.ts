@@ -462,10 +462,20 @@ test('a file that was made and removed again is a change only for a check that r
   expect(fold.changes).toContainEqual({ file: 'scratch.bin', number: 4, from: 3 });
 });
 
+test('a commit counts if the push after it failed', () => {
+  const fold = new WorkFold();
+  const result = '[main 68e250b] feat: panel\n 1 file changed\nfatal: could not read from remote repository';
+  const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: true } as const;
+  fold.fold(ended, { ...call, args: { command: 'git commit -m "feat: panel" && git push' }, failed: true });
+  expect(fold.work).toMatchObject({ commits: 1, commitsOn: { main: 1 } });
+});
+
 test('a search for commits, a folder made for a trial and what a program keeps for itself are no work', () => {
   const trial = 'cd "$(mktemp -d /tmp/x.XXXX)" && git init -q . && touch New.go && git commit -qm x';
-  const own = 'touch /home/me/.claude/projects/-work-app/workflows/audit.js';
-  const { commits, filesChanged } = workAfter("ps aux | rg 'git commit'", 'grep -rn "git commit" .', trial, own).work;
+  const named = 'dir=$(mktemp -d)\ntrap "rm -rf $dir" EXIT\ncd "$dir"\ntouch mise.toml';
+  const own = ['touch /home/me/.claude/projects/-work-app/workflows/audit.js', 'rm -f .git/index.lock'];
+  const searches = ["ps aux | rg 'git commit'", 'grep -rn "git commit" .'];
+  const { commits, filesChanged } = workAfter(...searches, trial, named, ...own).work;
   expect([commits, filesChanged]).toEqual([0, []]);
   expect(workAfter('git log | grep x; git commit -m "y"').work.commits).toBe(1);
 });

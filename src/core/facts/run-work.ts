@@ -60,7 +60,7 @@ export function isTemporary(file: string): boolean {
 }
 
 /** Plans, memories and other files that Claude Code keeps for itself. */
-const OWN_NOTE = /\/\.claude\/(?:plans|projects)\//;
+const OWN_NOTE = /\/\.claude\/(?:plans|projects)\/|(?:^|\/)\.git\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
@@ -72,7 +72,8 @@ const EXTENSION = /[^/]\.\w+$|(?:^|\/)\.(?:env|\w+(?:rc|ignore))$/;
 /** Before a name without an extension that is a file: a redirection, or a program that changes files only. */
 const BEFORE_FILE = /(?:>|\b(?:touch|tee|sed|perl|rm|chmod)\b(?! -\w*[rR])[^;&|]*)\s*["']?$/;
 /** A command that works in a folder of its own, made for it. */
-const SCRATCH = /\b(?:cd|pushd)\s+"?(?:\$\(|`)mktemp\b/;
+const SCRATCH =
+  /\b(?:cd|pushd)\s+"?(?:\$\(|`)mktemp\b|\b(\w+)="?(?:\$\(|`)mktemp\b[^]*?\b(?:cd|pushd)\s+"?\$\{?\1\b(?!\/)/;
 /** Commands after which commits are made again. */
 const REWRITES = /\bgit (?:-\S+ \S+ )*(?:rebase|reset|pull\b[^;&|\n]*--rebase)\b/;
 /** Commands that leave other commits than those that were made: with a list of steps, or a reset to another place. */
@@ -172,13 +173,15 @@ export class WorkFold {
     const plan = isJsonObject(call.args) ? call.args['plan'] : undefined;
     if (typeof plan === 'string') this.#plan = taskTitle(plan);
     if (call.outcome === 'refused' && asksPerson(call.tool)) this.#declined += 1;
-    if (call.failed || call.resultMissing || call.outcome !== undefined) return;
     const { args, kind, tool } = call;
+    const command = commandLineOf(args);
+    const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
+    // A push that fails does not take back the commit before it.
+    const hasCommitted = call.failed && command !== undefined && commitsIn(result).length > 0;
+    if ((call.failed && !hasCommitted) || call.resultMissing || call.outcome !== undefined) return;
     if (DELEGATES.test(tool) && isJsonObject(args) && typeof (args['prompt'] ?? args['message']) === 'string')
       this.#delegated += 1;
-    const command = commandLineOf(args);
     if (command !== undefined && SCRATCH.test(command)) return;
-    const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
     if (this.#committing !== undefined && command === undefined && commitsIn(result).length > 0) {
       this.#readCommand(this.#committing, result, call.number);
       this.#committing = undefined;
