@@ -33,6 +33,10 @@ test.each([
   ['npx next build', 'next build'],
   ['pre-commit run --all-files', 'pre-commit run'],
   ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
+  ['./scripts/test-filter.sh tmux 2>&1 | tail -3', 'scripts/test-filter.sh'],
+  ['cd infra && bash validate_config.sh', 'validate_config.sh'],
+  ['bun "scripts/opencode/test-tool-output.ts"', 'scripts/opencode/test-tool-output.ts'],
+  ['uv run python scripts/verify_mounts.py', 'scripts/verify_mounts.py'],
 ])('%s is a check', (command, key) => {
   expect(checkCommandsOf({ command })[0]?.key).toBe(key);
 });
@@ -66,6 +70,11 @@ test.each([
   'mise run dev',
   'bun add -d vitest',
   'grep -n jest package.json',
+  'chmod +x scripts/test-filter.sh',
+  'bash -n scripts/test-filter.sh',
+  'bash /tmp/test-filter.sh',
+  'node test-probe.mjs',
+  'python3 /home/me/.codex/skills/fix-ci/scripts/inspect_checks.py',
   `git add a && git commit -m "$(cat <<'EOF'\nRemoves its "env vars", and jest coverage config.\nnpm test\nEOF\n)"`,
 ])('%s is not a check', (command) => {
   expect(checkCommandsOf({ command })).toEqual([]);

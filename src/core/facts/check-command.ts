@@ -100,7 +100,7 @@ const WRAPPER = /^(?:env|fnm|nvm|volta|sudo|timeout|time|nice|direnv|corepack)$/
 const SHELL = /(?:^|[\\/])(?:(?:ba|da|k|z)?sh|pwsh|powershell)(?:\.exe)?$/i;
 /** Words of commands that prepare a project, or look at what is there. A task that names them asks for no check. */
 const FETCHES =
-  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|show|logs?|view|info|fmt|format|describe|capture|monitor|send|open|attach)$/;
+  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|ready|show|logs?|view|info|fmt|format|describe|capture|monitor|send|open|attach)$/;
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
@@ -202,7 +202,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     }
     if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
     if (LOOKS_UP.test(value) && PACKAGE_MANAGER.test(values[index - 1] ?? '')) return [];
-    const check = checkOf(values.slice(index).filter((word) => !/\s/.test(word)));
+    const rest = values.slice(index).filter((word) => !/\s/.test(word));
+    const check = checkOf(rest) ?? scriptOf(rest, values.slice(0, index));
     if (check !== undefined) {
       const text = line
         .slice(WRAPPER.test(program) ? pos : (name?.pos ?? command.pos), command.end)
@@ -277,6 +278,32 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
     if (!isMulti && !RUN_WORD.test(word) && !VALUE_OPTION.test(words[index - 1] ?? '')) return undefined;
   }
   return undefined;
+}
+
+/** Programs that run a script of the project, and the folders in which one is no trial of the agent. A shell script may be anywhere. */
+const RUNS_SCRIPT = /^(?:node|python[\d.]*|bun|tsx|ruby|deno)$/;
+const SCRIPT_FOLDER = /(?:^|\/)(?:scripts?|bin|tools?|ci|tasks|hack)\//;
+const SHELL_SCRIPT = /\.(?:ba|z|fi)?sh$/;
+const SCRIPT = /\.(?:(?:ba|z|fi)?sh|[cm]?[jt]s|py|rb)$/;
+/** A place that is not the project's: that of a trial, or of a program's own files. */
+const ELSEWHERE = /^(?:\/private)?\/(?:tmp|var)\/|[$~]|scratch|(?:^|\/)\.\w/;
+
+/** Returns the check that a script of the project is by its name, such as `bash scripts/test-install.sh` or `./validate.sh`. */
+function scriptOf(
+  [path = '', ...rest]: readonly string[],
+  before: readonly string[],
+): Omit<CheckCommand, 'command'> | undefined {
+  if (!SCRIPT.test(path) || ELSEWHERE.test(path) || before.some((word) => /^-\w*[cenm]$/.test(word))) return undefined;
+  const runner = before.findLast((word) => !word.startsWith('-') && word !== 'run' && !WRAPPER.test(word));
+  const isShell =
+    SHELL_SCRIPT.test(path) && (runner === undefined ? path.includes('/') : SHELL.test(runner) || runner === 'fish');
+  const isOwn = SCRIPT_FOLDER.test(path) && (runner === undefined || RUNS_SCRIPT.test(runner));
+  if (!isShell && !isOwn) return undefined;
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(SCRIPT, '');
+  const purpose = purposeOfName(name.replaceAll('_', '-'));
+  return purpose === undefined || (purpose === 'build' && !isShell)
+    ? undefined
+    : { key: path.replace(/^\.\//, ''), purpose, ...partOf(rest) };
 }
 
 /** Returns what a target checks, according to the parts of its name: `test:ci`, `lint-fix`, `compileKotlin`. */

@@ -45,6 +45,16 @@ test('another program of the same purpose makes up for a failed one only if it d
   expect(failedAfter(['gofmt -l .', 'a.go'], ['golangci-lint run'])).toEqual([]);
 });
 
+test('the end of a script of the project before a pipe is known only by its words', () => {
+  const after = (end: string): readonly string[] =>
+    resultsAfter(['node scripts/lint-posts.mjs -p a.mdx | tail -4', undefined, end]);
+  const script = 'node scripts/lint-posts.mjs -p a.mdx';
+  expect(after('Files with errors: 1\n\nSome linting checks failed.')).toEqual([`${script} failed`]);
+  expect(after('Total: 28  Pass: 26  Fail: 2')).toEqual([`${script} failed`]);
+  expect(after('wrote report.html')).toEqual([`${script} not seen to its end`]);
+  expect(after('3 passed')).toEqual([`${script} passed`]);
+});
+
 test('the failure of another command in the line is no failure of the check', () => {
   expect(
     resultsAfter([

@@ -168,7 +168,8 @@ export function isEndHidden(check: CheckCommand, result: string): boolean {
   // Go names each package that failed, and a filter of other lines leaves it.
   if (/^go test\b/.test(key) && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;
   if (hiddenBy.length > 0 && result.trim() === '' && !QUIET.test(key)) return true;
-  const saysHow = purpose === 'test' || purpose === 'integration' || purpose === 'task' || DART.test(key);
+  const isScript = /\.[a-z]+$/.test(key);
+  const saysHow = purpose === 'test' || purpose === 'integration' || purpose === 'task' || isScript || DART.test(key);
   if (saysHow && hiddenBy.length > 0) return !SAYS_PASSED.test(result.slice(-MAX_CHARS));
   if (hiding.length === 0) return false;
   if ((purpose === 'types' || purpose === 'lint') && hiding.every((program) => program === 'head')) return false;
@@ -176,7 +177,7 @@ export function isEndHidden(check: CheckCommand, result: string): boolean {
 }
 
 export const SAYS_FAILED: RegExp =
-  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\bfailed: [1-9]|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?! to\b|\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
+  /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\b(?:fail(?:ed|ures?)?|errors): *[1-9]|(?<!\b(?:0|no) )\b(?:tests?|checks?|validation) failed\b|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?! to\b|\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
 
 /** Exits with 0 if it found notes only, and counts them as issues. */
 const DART = /^(?:dart|flutter) analyze$/;
