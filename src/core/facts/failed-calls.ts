@@ -20,6 +20,7 @@ import {
 import { leadingFolder, withoutFolder } from './last-act.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { RunCall } from './run-call.ts';
+import { asksForProgram, RunningPrograms, runsOn, sendsInterrupt } from './running-programs.ts';
 
 const MAX_FAILURES = 300;
 const MAX_KEYS = 3_000;
@@ -40,14 +41,10 @@ const CHANGES_NO_RESULT =
   /^(?:cmd|command|description|justification|login|max_output_\w+|prefix_rule|run_in_background|shell|timeout\w*|tty|yield_time_ms)$/;
 const HIDDEN_CHARS = 4_000;
 const LAST_CHARS = 200;
-const MAX_RUNNING = 50;
 const MAX_FILES = 1_000;
-const HEAD_CHARS = 2_000;
 /** Refuses a replacement in a file that the agent does not know. */
 const NOT_READ =
   /^(?!.*\bmodified\b).*(?:\b(?:not (?:been )?|must |needs? to be |without )read|\bread (?:it|the file) (?:first|again|before))/i;
-/** What Codex writes in place of an exit code; `write_stdin` with this number asks what became of it. */
-const RUNNING = /^Process running with session ID (\d+)$/m;
 
 export interface FailedCall {
   readonly tool: string;
@@ -122,7 +119,7 @@ export class FailedCallsFold {
   readonly #failures: FailedCall[] = [];
   readonly #keys = new LruMap<Omit<KeyRun, 'key'>, number>(MAX_KEYS);
   /** Calls whose program runs on, by the number that the host gave it. */
-  readonly #running = new LruMap<Pick<RunCall, 'args' | 'number' | 'tool'>>(MAX_RUNNING);
+  readonly #running = new RunningPrograms();
   /** Files that the run read or wrote. */
   readonly #files = new LruMap<true>(MAX_FILES);
   #open: OpenFailure[] = [];
@@ -134,11 +131,9 @@ export class FailedCallsFold {
     now: { readonly cause: string | undefined; readonly atMs: number } & Spent,
   ): void {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
-    const begun = this.#running.get(programOf(call.args) ?? '');
-    const running = call.failed ? undefined : runningIn(resultText(payload.result));
-    if (running !== undefined) this.#running.set(running, begun ?? call);
+    const begun = this.#running.begunBy(call);
     // A later call tells what became of a command that is still running.
-    if (running !== undefined && begun !== undefined) return;
+    if (this.#running.note(call, resultText(payload.result)) && begun !== undefined) return;
     const { args, number, tool } = begun ?? call;
     const { failed } = call;
     const hiddenCause = failed ? undefined : hiddenFailure(args, payload.result);
@@ -376,26 +371,7 @@ function lastComplaint(text: string): string | undefined {
   return LAST_COMPLAINT.exec(text.slice(-LAST_CHARS))?.[1];
 }
 
-function runningIn(text: string): string | undefined {
-  return RUNNING.exec(text.slice(0, HEAD_CHARS))?.[1];
-}
-
 /** Returns true if a result without an error may show a failure, of this call or of an earlier one, or of a command that runs on. */
 export function mayFail(args: Json, result: Json): boolean {
-  return (
-    programOf(args) !== undefined ||
-    runningIn(resultText(result)) !== undefined ||
-    hiddenFailure(args, result) !== undefined
-  );
-}
-
-function programOf(args: Json): string | undefined {
-  const id = isJsonObject(args) ? args['session_id'] : undefined;
-  return typeof id === 'number' || typeof id === 'string' ? String(id) : undefined;
-}
-
-/** Returns true for keys to a running program that contain Ctrl-C, which ends it as intended. */
-function sendsInterrupt(args: Json): boolean {
-  const chars = isJsonObject(args) ? args['chars'] : undefined;
-  return typeof chars === 'string' && chars.includes('\u0003');
+  return asksForProgram(args) || runsOn(resultText(result)) || hiddenFailure(args, result) !== undefined;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { questionIn } from './last-act.ts';
+import { LastActFold, questionIn } from './last-act.ts';
+import type { RunCall } from './run-call.ts';
 
 test.each([
   ['All tests pass. Want me to push and open a PR?', 'Want me to push and open a PR?'],
@@ -26,4 +27,42 @@ test('a long question is cut at its beginning, and says so', () => {
   const question = questionIn(`Do you want ${'this and '.repeat(40)}that?`);
   expect(question).toHaveLength(200);
   expect(question).toMatch(/^….*that\?$/);
+});
+
+const RUNS_ON = 'Wall time: 30 seconds\nProcess running with session ID 13724\nOutput:\n';
+
+function stateAfter(...calls: readonly (readonly [args: Record<string, string | number>, result?: string])[]) {
+  const fold = new LastActFold();
+  const record = { run_id: 'r', depth: 0, seq: 1, schema_version: 1, recorded_at_unix_ms: 1 } as const;
+  for (const [index, [args, result]] of calls.entries()) {
+    const id = `c${index}`;
+    const tool = 'cmd' in args ? 'exec_command' : 'write_stdin';
+    const call: RunCall = {
+      number: index + 1,
+      id,
+      tool,
+      args,
+      seq: 1,
+      startLost: false,
+      resultMissing: false,
+      failed: result?.includes('130') === true,
+    };
+    const named = { tool_call_id: id, tool_name: tool };
+    fold.fold({ ...record, payload: { kind: 'tool_started', ...named, args } }, call);
+    if (result === undefined) continue;
+    fold.fold({ ...record, payload: { kind: 'tool_ended', ...named, result, is_error: call.failed } }, call);
+  }
+  return fold.state;
+}
+
+test('input for a command that runs on is named by this command', () => {
+  const state = stateAfter([{ cmd: 'git commit -m "x"' }, RUNS_ON], [{ session_id: 13_724, chars: '' }]);
+  expect(state).toMatchObject({ isRunning: true, call: 'git commit -m "x"' });
+});
+
+test('a server that the agent stops itself is no failed call', () => {
+  const stop = { session_id: 13_724, chars: '\u0003' };
+  const state = stateAfter([{ cmd: 'npm run dev' }, RUNS_ON], [stop, 'Process exited with code 130']);
+  expect(state.call).toBe('npm run dev');
+  expect(state.failedCall).toBeUndefined();
 });
