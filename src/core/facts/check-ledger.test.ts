@@ -724,3 +724,17 @@ test('hooks that failed after checks of the same line are named, however the che
   expect(failedAfter([line, ` Tests  3 passed (3)\n${refused}`])).toEqual(['the hooks of git commit']);
   expect(failedAfter(['npm test && git commit -m x', `3 passed\n${refused}`])).toEqual(['the hooks of git commit']);
 });
+
+test('a check that failed for its machine says what that lacked, only if its output says nothing else', () => {
+  const after = (result: string): readonly string[] => resultsAfter(['pnpm build', result]);
+  const failed = 'pnpm build failed';
+  const refused =
+    "  code: 'ECONNREFUSED',\n  address: '127.0.0.1',\n  port: 5432\n}\nError: Timed out waiting 120000ms from config.webServer.\n ELIFECYCLE  Test failed.";
+  expect(after(refused)).toEqual([`${failed}: it could not reach its database`]);
+  const unknown =
+    '[ERROR] fetch failed\n  Caused by:\n  getaddrinfo ENOTFOUND cdn.x.net\n    at GetAddrInfo (node:dns:122:26)';
+  expect(after(unknown)).toEqual([`${failed}: it could not reach the network`]);
+  expect(after('Error: DATABASE_URL is not set')).toEqual([`${failed}: an environment variable is not set`]);
+  for (const more of ['\n✔ Found an existing install', '\n Tests  1 failed | 6 passed', '\na.ts(1,2): error TS1: x'])
+    expect(after(`${unknown}${more}`)).toEqual([failed]);
+});

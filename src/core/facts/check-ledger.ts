@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, textOrUndefined } from '../base/json.ts';
+import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
   BACKGROUNDED,
@@ -18,6 +18,7 @@ import {
   isEndHidden,
   isNotInstalled,
   judgeEach,
+  lackOf,
   listsFiles,
   neverBegan,
   SAYS_FAILED,
@@ -336,7 +337,8 @@ export class CheckLedger {
     const part = before?.failed === true ? check.command : '';
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
-    const last = { command: check.chain ?? check.command, number, failed, ...(fixed === 0 ? {} : { fixed }) };
+    const known = { ...present({ lacks: failed ? lackOf(result) : undefined }), ...(fixed === 0 ? {} : { fixed }) };
+    const last = { command: check.chain ?? check.command, number, failed, ...known };
     const scripts = scriptsIn(result);
     const runs = scripts[0] ?? before?.runs;
     const parts = check.folder === undefined ? scripts.flatMap((script) => checkCommandsOf({ command: script })) : [];

@@ -1,4 +1,5 @@
 import { type CheckCommand, checkCommandsOf } from './check-command.ts';
+import type { LastCheck } from './run-verdict.ts';
 
 const FEW_CHARS = 1_000;
 const MAX_CHARS = 20_000;
@@ -215,6 +216,37 @@ export function saysNoFiles(result: string): boolean {
 }
 
 const NO_FILES = /\bNo files were processed in the specified paths\b|^No test files found, exiting with code 1$/m;
+
+/** Words of the last error of a check that its machine is to blame for. The first that occurs counts. */
+const LACKS: readonly (readonly [NonNullable<LastCheck['lacks']>, RegExp])[] = [
+  ['browser', /\bExecutable doesn't exist at \S*(?:chrom|firefox|webkit|ms-playwright)/],
+  ['docker', /\bCannot connect to the Docker daemon\b/],
+  [
+    'database',
+    /\bECONNREFUSED\b[^]{0,400}(?::|port: )(?:3306|5432|6379|27017)\b|\bcould not connect to server: Connection refused|\bconnection to server (?:at|on) [^\n]{1,100} failed: |\bCan't reach database server at\b/,
+  ],
+  [
+    'network',
+    /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|\bCould not resolve host\b|\bTemporary failure in name resolution\b/,
+  ],
+  ['server', /\bECONNREFUSED\b|\bConnection refused\b/],
+  [
+    'variable',
+    /^\W{0,3}(?:\w*Error: )?(?:(?:Missing|Required) (?:required )?environment variables?\b|(?:The )?(?:environment variable )?[A-Z][A-Z\d]*_[A-Z\d_]+ (?:environment variable )?is (?:not set|required|missing)\b)/m,
+  ],
+  ['permission', /\bEPERM: operation not permitted\b|: operation not permitted$/m],
+];
+const COUNTS_FAILURES = /(?<![\d.,])[1-9]\d* (?:failed|failing|failures?|errors?|problems?|issues?)\b|\berror TS\d/;
+
+/** Returns what the machine of a failed check lacked, if that is the last thing that its output says, and no test failed beside it. */
+export function lackOf(result: string): LastCheck['lacks'] {
+  const text = result.slice(-FEW_CHARS);
+  const [lack, words] = LACKS.find(([, pattern]) => pattern.test(text)) ?? [];
+  if (words === undefined) return undefined;
+  const after = text.slice(text.search(words));
+  const isLast = !/^\s*(?:[✔✓]|ok\b)|\bpass(?:ed|ing)?\b/m.test(after);
+  return isLast && (lack === 'browser' || !COUNTS_FAILURES.test(result.slice(-MAX_CHARS))) ? lack : undefined;
+}
 
 /** Returns true if the shell, or Python, did not find a program or module that the check names. */
 export function isNotInstalled({ command, key }: CheckCommand, result: string): boolean {

@@ -43,6 +43,13 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { isAnswer: true }).verdict).toBe('answered');
 });
 
+test('a check that failed for its machine says so in the sentence of its run', () => {
+  expect(verdictOf(answered, [{ ...failed, lacks: 'database' }], isAnswer)).toMatchObject({
+    evidence: 'it answered; a check (call 3, tsc) failed and did not pass later (it could not reach its database)',
+    why: 'tsc failed in call 3 (it could not reach its database)',
+  });
+});
+
 test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(answered, []).evidence).toBe(
     'it answered, but its words are not on record; no check that coxswain recognises',

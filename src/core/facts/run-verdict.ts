@@ -29,9 +29,21 @@ export interface LastCheck {
   readonly couldNotRun?: true;
   /** True if the shell or the package manager did not begin the check, as without such a script or a lockfile. */
   readonly neverBegan?: true;
+  /** What its machine lacked, if its output plainly says that it failed for that. */
+  readonly lacks?: keyof typeof LACKS;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
 }
+
+const LACKS = {
+  database: 'it could not reach its database',
+  docker: 'it could not reach Docker',
+  network: 'it could not reach the network',
+  server: 'a server that it needs did not answer',
+  browser: 'its browser is not installed',
+  variable: 'an environment variable is not set',
+  permission: 'an operation was not permitted',
+} as const;
 
 export function checkResult({
   couldNotRun,
@@ -39,6 +51,7 @@ export function checkResult({
   fixed = 0,
   isHidden,
   isRefused,
+  lacks,
   neverBegan,
   ranNothing,
 }: Omit<LastCheck, 'command' | 'number'>): string {
@@ -47,7 +60,7 @@ export function checkResult({
   if (neverBegan === true) return 'could not run: it never began';
   if (isHidden === true) return 'not seen to its end';
   if (ranNothing === true) return 'ran nothing';
-  if (failed) return 'failed';
+  if (failed) return lacks === undefined ? 'failed' : `failed: ${LACKS[lacks]}`;
   return fixed === 0 ? 'passed' : `passed and fixed ${countOf(fixed, 'file')}`;
 }
 
@@ -315,8 +328,9 @@ function finishedVerdict(
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {
-    const { command, number } = failedCheck;
-    const others = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
+    const { command, lacks, number } = failedCheck;
+    const more = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
+    const others = `${lacks === undefined ? '' : ` (${LACKS[lacks]})`}${more}`;
     return answered(
       `a ${checkText(failedCheck)} failed and did not pass later${others}`,
       `${printableCut(command, 80)} failed in call ${number}${others}`,
