@@ -28,7 +28,9 @@ test('runs are listed, shown, searched and verified', async () => {
   const seqs = hits.map((hit) => Number(hit['seq']));
   expect(seqs).toEqual(seqs.toSorted((left, right) => right - left));
   const text = await here.run(['search', 'rule', '--run', 'al', '--limit', '1', '--store', store]);
-  expect(text.stdout).toMatch(/^call \d+, tool ended.* {2}run alpha\n {2}.*no rule for target all\n$/);
+  expect(text.stdout).toMatch(
+    /^1 hit, the newest first; coxswain show SESSION --call N shows a call\nalpha {2}call \d+ {2}bash result {2}make: no rule for target all\n$/,
+  );
   expect(text.stderr).toMatch(/^coxswain: more follow: --after \S+\n$/);
 
   const verified = await here.run(['verify', store]);
@@ -47,10 +49,13 @@ test('runs, show, search, gc and report say the time of this machine with its zo
   const shown = await stdoutOf('show', 'sample-stuck-run', '--store', 'runs.db');
   expect(shown).toContain('started 2026-10-13 03:34, ended 2026-10-13 03:40 UTC+05:30');
   const found = await stdoutOf('search', '"old text not found"', '--kind', 'tool_ended', '--store', 'runs.db');
-  const numbers = [...found.matchAll(/^call (\d+), tool ended, 2026-10-13 \d\d:\d\d UTC\+05:30/gm)].map(
-    ([, number]) => number,
-  );
+  const numbers = [
+    ...found.matchAll(
+      /^2026-10-13 \d\d:\d\d {2}sample-stuck-run {2}call (\d+) {2}\S+ result {2}.*old text not found/gm,
+    ),
+  ].map(([, number]) => number);
   expect(numbers).toEqual(['20', '19', '18', '17']);
+  expect(found).toContain('4 hits, the newest first, times in UTC+05:30;');
   for (const number of ['17', '19', '20']) expect(shown).toContain(`#${number} edit_file`);
   expect(await stdoutOf('gc', 'runs.db', '--older-than', '1d', '--dry-run')).toMatch(/2026-10-13 \d\d:\d\d UTC\+05:30/);
   expect(await stdoutOf('report', 'runs.db', '--since', 'all', '--all')).toContain('UTC+05:30');

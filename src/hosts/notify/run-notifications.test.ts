@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 
 import { createCoxswain } from '../../core/run/coxswain.ts';
 import type { Run } from '../../core/run/run.ts';
-import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
+import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
+import { scriptRun } from '../../../test/support/script-records.ts';
 import { RunNotifications, type RunNotificationsOptions } from './run-notifications.ts';
 
 const MINUTE_MS = 60_000;
@@ -174,4 +175,69 @@ test('a session that spends too much or starts too many subagents within ten min
   };
   expect(eventsOf(0.1)).toEqual(['Run r has started 20 subagents in 10 minutes']);
   expect(eventsOf(1)).toEqual([]);
+});
+
+const AT_MS = Date.UTC(2026, 10, 28, 2);
+
+/** The notifications of a run with these records, a second apart. */
+function toldOf(...payloads: readonly TrajectoryPayload[]): {
+  readonly notices: RunNotifications;
+  readonly take: (payload: TrajectoryPayload) => readonly string[];
+} {
+  const notices = new RunNotifications();
+  const written: TrajectoryPayload[] = [];
+  const take = (payload: TrajectoryPayload): readonly string[] => {
+    written.push(payload);
+    const record = scriptRun('r', written).at(-1);
+    if (record === undefined) return [];
+    const at = Object.assign(record, { recorded_at_unix_ms: AT_MS + written.length * 1_000 });
+    return notices.take(at, 'r').map(({ message }) => message);
+  };
+  for (const payload of payloads) take(payload);
+  return { notices, take };
+}
+
+const says = (content: string): TrajectoryPayload => ({
+  kind: 'message_appended',
+  message: { role: 'assistant', content, stop_reason: 'end_turn' },
+});
+const starts: TrajectoryPayload = {
+  kind: 'tool_started',
+  tool_call_id: 'c',
+  tool_name: 'Bash',
+  args: { command: 'git push' },
+};
+const ends: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };
+const answers: TrajectoryPayload = { ...ends, reason: 'answered' };
+const killed: TrajectoryPayload = { ...ends, outcome: 'aborted', reason: 'killed' };
+
+test('an end says what the agent asks, and that its work was refused', () => {
+  expect(toldOf(says('All pass. Want me to push?')).take(answers)).toEqual([
+    'Run r ended with a question: Want me to push?',
+  ]);
+  const refused: TrajectoryPayload = {
+    kind: 'tool_ended',
+    tool_call_id: 'c',
+    tool_name: 'Bash',
+    result: 'no',
+    is_error: true,
+    outcome: 'refused',
+  };
+  expect(toldOf(starts, refused, says('I could not push.')).take(answers)).toEqual([
+    'Run r ended after a refusal: its only call was refused',
+  ]);
+  expect(toldOf(says('Done.')).take(answers)).toEqual(['Run r ended: answered']);
+});
+
+test('a session that is ended from outside is told once, with what ran', () => {
+  const { notices, take } = toldOf(starts);
+  expect(take(ends)).toEqual(['Run r was cut off while "git push" was running']);
+  expect(notices.brokenOff('r', 'was cut off: its process has ended', AT_MS)).toBeUndefined();
+  const gone = toldOf(starts);
+  const told = gone.notices.brokenOff('r', 'was cut off: its process has ended', AT_MS);
+  expect(told?.message).toMatch(/^Run r was cut off: its process has ended, since/);
+  expect(gone.take(killed)).toEqual([]);
+  // It goes on, and ends again.
+  expect(gone.take(says('Done.'))).toEqual([]);
+  expect(gone.take(answers)).toEqual(['Run r ended: answered']);
 });

@@ -11,7 +11,7 @@ import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-pressure.ts';
 import { RunView } from '../../core/facts/run-view.ts';
-import { isCutOff, type LastCheck, type RunOutcome } from '../../core/facts/run-verdict.ts';
+import { cutOffText, isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
   situationAfterStart,
@@ -52,8 +52,8 @@ interface RunNotes {
   /** Of the answers so far. */
   readonly costUsd: number;
   readonly hasEnded: boolean;
-  /** The time of an end that was told before its record came. */
-  readonly toldEndAtMs?: number;
+  /** The time of an end that was told before its record came, until the run goes on. */
+  readonly toldEndAtMs?: number | undefined;
   readonly calls: number;
   readonly wasAdvised: boolean;
   readonly sent: readonly NotifyEvent[];
@@ -132,11 +132,24 @@ export class RunNotifications {
   }
 
   /** Returns the notification of an end that only the whole file of a run tells. It is returned once. */
-  ended(run: string, view: Pick<RunView, 'checks' | 'lastAtMs' | 'outcome'>): Notification | undefined {
+  ended(run: string, view: RunView): Notification | undefined {
+    const { lastAtMs, outcome } = view;
+    const notes = outcome === undefined ? undefined : this.#endedNotes(run, lastAtMs);
+    return outcome && notes && notificationOf(run, notes, endNews(outcome, view));
+  }
+
+  /** Returns the notification of a run whose process ended in the middle of work. The record of this end is then no news. */
+  brokenOff(run: string, what: string, sinceMs: number): Notification | undefined {
+    const notes = this.#endedNotes(run, sinceMs);
+    return notes && this.found(run, ['failed', what], sinceMs);
+  }
+
+  /** Undefined if the end was told before. */
+  #endedNotes(run: string, atMs: number): RunNotes | undefined {
     const notes = this.#runs.get(run);
-    if (view.outcome === undefined || notes === undefined || notes.isSubagent || notes.hasEnded) return undefined;
-    this.#runs.set(run, { ...notes, hasEnded: true, toldEndAtMs: view.lastAtMs });
-    return notificationOf(run, notes, endNews(view.outcome, view.checks));
+    if (notes === undefined || notes.isSubagent || notes.hasEnded) return undefined;
+    this.#runs.set(run, { ...notes, hasEnded: true, toldEndAtMs: atMs });
+    return notes;
   }
 
   #notesOf(record: TrajectoryRecord, view: RunView): RunNotes {
@@ -175,19 +188,19 @@ export class RunNotifications {
     const limit = notes.isSubagent ? undefined : limitIn(payload);
     if (limit !== undefined) otherNews.push(...limitNews(limit, atMs));
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
-    const isTold = before.toldEndAtMs !== undefined && atMs <= before.toldEndAtMs;
-    if (payload.kind === 'run_ended' && !notes.isSubagent && !isTold)
-      otherNews.push(endNews(payload, notes.view.checks));
+    if (payload.kind === 'run_ended' && !notes.isSubagent && notes.toldEndAtMs === undefined)
+      otherNews.push(endNews(payload, notes.view));
     return {
       notes: { ...notes, sent: [...notes.sent, ...onceOnly.map(([event]) => event)] },
       news: [...onceOnly, ...otherNews],
     };
   }
 
-  #updatedNotes(before: RunNotes, { payload }: TrajectoryRecord): RunNotes {
-    // An agent program continues a session after its end.
-    const isGoingOn = payload.kind === 'message_appended' || payload.kind === 'tool_started';
-    const notes = isGoingOn ? { ...before, hasEnded: false } : before;
+  #updatedNotes(before: RunNotes, { payload, recorded_at_unix_ms: atMs }: TrajectoryRecord): RunNotes {
+    const isWork = payload.kind === 'message_appended' || payload.kind === 'tool_started';
+    // An agent program continues a session after its end. Records of before the end that was told may follow it.
+    const isGoingOn = isWork && (before.toldEndAtMs === undefined || atMs > before.toldEndAtMs);
+    const notes = isGoingOn ? { ...before, hasEnded: false, toldEndAtMs: undefined } : before;
     const { situation } = notes;
     if (payload.kind === 'run_ended') return { ...notes, hasEnded: true };
     if (payload.kind === 'run_started' || payload.kind === 'run_identified' || payload.kind === 'child_ended') {
@@ -226,7 +239,7 @@ function notificationOf(run: string, { about, situation }: RunNotes, [event, wha
   return { event, run, message: `${subject} ${what}${look === undefined ? '' : `; ${look}`}` };
 }
 
-function endNews({ labels, outcome, reason, success }: RunOutcome, checks: readonly LastCheck[]): News {
+function endNews({ labels, outcome, reason, success }: RunOutcome, view: RunView): News {
   const hasFailed = success === false || (success === undefined && isCutOff({ outcome, ...present({ reason }) }));
   const reasonText = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
   // The host's own words say when a limit ends.
@@ -234,10 +247,17 @@ function endNews({ labels, outcome, reason, success }: RunOutcome, checks: reado
   const words = typeof error === 'string' && error.trim() !== '' ? [`"${error.trim()}"`] : [];
   if (hasFailed && LIMITS.has(reason)) return ['limit', `reached a limit: ${words[0] ?? reasonText}`];
   if (hasFailed) return ['failed', ['failed', reasonText, ...words].join(': ')];
-  const failed = success === true ? undefined : checks.findLast((check) => check.failed)?.command;
-  const check =
-    failed === undefined ? '' : `, but "${printableCut(failed, TITLE_CHARS)}" failed and did not pass later`;
-  return ['ended', `ended: ${reasonText}${check}`];
+  if (success === true) return ['ended', `ended: ${reasonText}`];
+  const { lastAct, verdict, work } = view;
+  // A host that is ended from outside says no more than that it ended.
+  if (reason === undefined && lastAct.isRunning === true) return ['failed', `was ${cutOffText(lastAct)}`];
+  const failed = view.checks.findLast((check) => check.failed)?.command;
+  if (failed !== undefined)
+    return ['ended', `ended: ${reasonText}, but "${printableCut(failed, TITLE_CHARS)}" failed and did not pass later`];
+  if (verdict.isRefused === true) return ['ended', `ended after a refusal: ${verdict.why ?? reasonText}`];
+  const { question } = work.work;
+  if (verdict.answer === 'shown' && question !== undefined) return ['ended', `ended with a question: ${question}`];
+  return ['ended', `ended: ${reasonText}`];
 }
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import { CoxswainError } from '../../../core/base/error.ts';
-import { present } from '../../../core/base/json.ts';
+import { present, textsIn } from '../../../core/base/json.ts';
 import { KINDS } from '../../../core/records/kinds.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import type { SearchHit, SearchQuery, StoreReader } from '../../../core/store/trajectory-store.ts';
@@ -13,11 +13,13 @@ import { filesOfSessions, type FoundSession } from '../../../formats/find-sessio
 import { importSource } from '../../../formats/import-source.ts';
 import { importersOf } from '../../../formats/importers.ts';
 import { readRuns } from '../../../formats/read-runs.ts';
+import { commandLineOf } from '../../../core/facts/check-command.ts';
 import type { RunCall } from '../../../core/facts/run-call.ts';
+import { textOfContent } from '../../../core/records/agent-message.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { printableCut, outputLine } from '../../../core/base/printable.ts';
-import { namedRun } from '../../runs/numbered-runs.ts';
-import { timeText } from '../../terminal/time-text.ts';
+import { idStartOf, keptNumbers, namedRun } from '../../runs/numbered-runs.ts';
+import { localTimeText, zoneText } from '../../terminal/time-text.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
 export interface SearchOptions {
@@ -49,11 +51,8 @@ export async function searchCommand(
     const { damaged = [], hits, next, notIndexed } = found;
     if (!isOfStore && hits.length === 0 && notIndexed === 0 && damaged.length === 0)
       return await searchFiles(query, options, terminal);
-    const places = options.json === true ? new Map<string, string>() : await placesOf(store, hits);
-    for (const hit of hits) {
-      const place = places.get(`${hit.runId} ${hit.seq}`);
-      await terminal.write(options.json === true ? outputLine(hit) : hitText(hit, place, terminal));
-    }
+    if (options.json === true) for (const hit of hits) await terminal.write(outputLine(hit));
+    else await writeHits(hits, query.text, await seenOf(store, hits), terminal);
     if (hits.length === 0) terminal.complain(`coxswain: nothing found in ${shownStore(file)}`);
     if (notIndexed > 0) {
       const count = countOf(notIndexed, 'record');
@@ -76,7 +75,7 @@ async function searchFiles(query: SearchQuery, { json }: SearchOptions, terminal
   const checked = checkSearchQuery(query);
   const scan = createSearchScan(checked);
   const problems = new Problems(terminal);
-  const places = new Map<string, string>();
+  const seen = new Map<string, SeenHit>();
   const sessions = machineSessions().flatMap((host) => host.sessions);
   let files = 0;
   for (const session of sessions.toSorted((a, b) => b.modifiedAtMs - a.modifiedAtMs)) {
@@ -85,19 +84,18 @@ async function searchFiles(query: SearchQuery, { json }: SearchOptions, terminal
     files += 1;
     problems.source(session.path);
     try {
-      for await (const { place, record } of matchesIn(session, checked)) {
+      for await (const { found, record } of matchesIn(session, checked)) {
         scan.offer(record);
-        if (place !== undefined) places.set(`${record.run_id} ${record.seq}`, place);
+        seen.set(`${record.run_id} ${record.seq}`, found);
       }
     } catch (error) {
       problems.failure(error);
     }
     problems.endSource();
   }
-  for (const hit of scan.hits.slice(0, checked.limit)) {
-    const text = json === true ? outputLine(hit) : hitText(hit, places.get(`${hit.runId} ${hit.seq}`), terminal);
-    await terminal.write(text);
-  }
+  const hits = scan.hits.slice(0, checked.limit);
+  if (json === true) for (const hit of hits) await terminal.write(outputLine(hit));
+  else await writeHits(hits, query.text, seen, terminal);
   const where = `${countOf(files, 'session file')} of this machine`;
   if (scan.hits.length === 0) terminal.complain(`coxswain: nothing found in recorded runs and in ${where}`);
   if (scan.hits.length > checked.limit) terminal.complain(`coxswain: more follow: --limit ${checked.limit * 2}`);
@@ -107,7 +105,7 @@ async function searchFiles(query: SearchQuery, { json }: SearchOptions, terminal
 async function* matchesIn(
   session: FoundSession,
   { phrases }: CheckedSearchQuery,
-): AsyncGenerator<{ readonly record: TrajectoryRecord; readonly place: string | undefined }> {
+): AsyncGenerator<{ readonly record: TrajectoryRecord; readonly found: SeenHit }> {
   const withoutSecrets = secretRemover();
   for await (const { format, path } of filesOfSessions([session], 0)) {
     const views = new Map<string, RunView>();
@@ -119,25 +117,50 @@ async function* matchesIn(
       views.set(run.id, view);
       const call = view.fold(record);
       if (toHit(record, phrases) === undefined) continue;
-      yield { record: { ...withoutSecrets(record), run_id: run.id }, place: placeOf(view, call) };
+      const shown = { ...withoutSecrets(record), run_id: run.id };
+      yield { record: shown, found: seenHit(shown, view, call) };
     }
   }
 }
 
-function placeOf({ calls }: RunView, call: RunCall | undefined): string | undefined {
-  if (call !== undefined) return `call ${call.number}`;
-  return calls > 0 ? `after call ${calls}` : undefined;
+/** A hit as a person reads it: the call, what it is, and its text in one line. */
+interface SeenHit {
+  readonly place: string;
+  readonly what: string;
+  readonly text: string;
+}
+
+const ROLES: Readonly<Record<string, string>> = { assistant: 'agent', tool_result: 'result' };
+
+function seenHit({ payload }: TrajectoryRecord, { calls }: RunView, call: RunCall | undefined): SeenHit {
+  const place = call === undefined ? (calls > 0 ? `after call ${calls}` : 'start') : `call ${call.number}`;
+  switch (payload.kind) {
+    case 'message_appended': {
+      const { content, role } = payload.message;
+      return { place, what: ROLES[role] ?? role, text: textOfContent(content) };
+    }
+    case 'tool_started':
+      return { place, what: payload.tool_name, text: commandLineOf(payload.args) ?? textsIn(payload.args).join(' ') };
+    case 'tool_ended':
+      return { place, what: `${payload.tool_name} result`, text: textsIn(payload.result).join(' ') };
+    default:
+      return { place, what: kindText(payload.kind), text: '' };
+  }
+}
+
+function kindText(kind: string): string {
+  return kind.replaceAll('_', ' ');
 }
 
 function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: number }): string {
   return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
-async function placesOf(
+async function seenOf(
   store: Pick<StoreReader, 'readRun'>,
   hits: readonly SearchHit[],
-): Promise<ReadonlyMap<string, string>> {
-  const places = new Map<string, string>();
+): Promise<ReadonlyMap<string, SeenHit>> {
+  const seen = new Map<string, SeenHit>();
   for (const [runId, found] of Map.groupBy(hits, (hit) => hit.runId)) {
     const wantedSeqs = new Set(found.map(({ seq }) => seq));
     const view = new RunView();
@@ -145,8 +168,7 @@ async function placesOf(
       for await (const record of store.readRun(runId)) {
         const call = view.fold(record);
         if (!wantedSeqs.delete(record.seq)) continue;
-        const place = placeOf(view, call);
-        if (place !== undefined) places.set(`${runId} ${record.seq}`, place);
+        seen.set(`${runId} ${record.seq}`, seenHit(record, view, call));
         if (wantedSeqs.size === 0) break;
       }
     } catch (error) {
@@ -154,14 +176,69 @@ async function placesOf(
       if (!(error instanceof CoxswainError) || error.code === 'store-closed') throw error;
     }
   }
-  return places;
+  return seen;
 }
 
-function hitText({ runId, atMs, kind, snippet }: SearchHit, place: string | undefined, { paint }: Terminal): string {
-  const facts = [
-    ...(place === undefined ? [] : [place]),
-    printableCut(kind.replaceAll('_', ' '), 60),
-    ...(atMs > 0 ? [timeText(atMs)] : []),
-  ];
-  return `${paint('bold', facts.join(', '))}  ${paint('dim', `run ${printableCut(runId, 80)}`)}\n  ${printableCut(snippet, 200)}\n`;
+const CHARS_BEFORE = 24;
+const WHAT_CHARS = 24;
+const LEAST_TEXT_CHARS = 40;
+const ID_CHARS = 80;
+/** The time in the id of a session of Codex, and some of its random part. */
+const ID_START_CHARS = 18;
+
+/** One line for each hit: time, session, call, what, and the text around the words. */
+async function writeHits(
+  hits: readonly SearchHit[],
+  query: string,
+  seen: ReadonlyMap<string, SeenHit>,
+  terminal: Terminal,
+): Promise<void> {
+  const numbers = keptNumbers();
+  const rows = hits.map(({ atMs, kind, runId, seq, snippet }) => {
+    const { place = '', text = '', what = kindText(kind) } = seen.get(`${runId} ${seq}`) ?? {};
+    const session = numbers.get(runId)?.toString() ?? shownId(runId);
+    const time = atMs > 0 ? localTimeText(atMs) : '';
+    return { facts: [time, session, place, printableCut(what, WHAT_CHARS)], text, snippet };
+  });
+  const [first] = rows;
+  if (first === undefined) return;
+  const widths = first.facts.map((_fact, column) => Math.max(...rows.map(({ facts }) => facts[column]?.length ?? 0)));
+  const times = hits.find(({ atMs }) => atMs > 0)?.atMs;
+  const zone = times === undefined ? '' : `, times in ${zoneText(times)}`;
+  await terminal.write(
+    terminal.paint(
+      'dim',
+      `${countOf(hits.length, 'hit')}, the newest first${zone}; coxswain show SESSION --call N shows a call\n`,
+    ),
+  );
+  for (const { facts, snippet, text } of rows) {
+    const shown = facts.map((fact, column) => fact.padEnd(widths[column] ?? 0));
+    const start = shown.filter((fact) => fact !== '').join('  ');
+    const room = Math.max(LEAST_TEXT_CHARS, terminal.width - start.length - 2);
+    await terminal.write(
+      `${terminal.paint('bold', start)}  ${printableCut(textAround(text, query) ?? oneLine(snippet), room)}\n`,
+    );
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** The text from a few characters before its longest word that was searched. Undefined if it has none, as for words in an id. */
+function textAround(text: string, query: string): string | undefined {
+  const line = oneLine(text);
+  const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const found = words
+    .toSorted((a, b) => b.length - a.length)
+    .map((word) => line.search(new RegExp(`(?<![\\p{L}\\p{N}])${word}`, 'iu')));
+  const at = found.find((index) => index >= 0);
+  if (at === undefined) return undefined;
+  return at > CHARS_BEFORE ? `…${line.slice(at - CHARS_BEFORE).toWellFormed()}` : line;
+}
+
+/** Enough of the id for `coxswain show`. */
+function shownId(runId: string): string {
+  const start = idStartOf(runId);
+  return printableCut(/^[\da-f-]{36}$/.test(start) ? start.slice(0, ID_START_CHARS) : start, ID_CHARS);
 }

@@ -274,8 +274,7 @@ export class Watcher {
       const isGone = open !== undefined && session !== undefined && localIds.has(session) && !open.has(session);
       if (isGone) {
         const brokenOff = nowMs - view.lastAtMs > GONE_MS ? watched.brokenOff(view) : undefined;
-        if (brokenOff !== undefined)
-          this.#tell(this.#notices.found(watched.runId, ['failed', brokenOff], view.lastAtMs));
+        if (brokenOff !== undefined) this.#tell(this.#notices.brokenOff(watched.runId, brokenOff, view.lastAtMs));
         continue;
       }
       const alert = watched.alertAt(view, {
