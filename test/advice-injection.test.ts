@@ -440,6 +440,7 @@ test.each(INJECTIONS)('%s: the tool run_status says nothing that another program
     contextShare: null,
     runaway: null,
     lastAtMs: 0,
+    silentMs: 0,
   };
   const pattern = { kind: injection, level: 'warn', occurrences: 3, stuck: true } as const;
   expect([

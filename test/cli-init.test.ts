@@ -57,7 +57,10 @@ test('init writes one hook an event, by absolute paths that are there, and undo 
     expect.stringContaining('settings.local.json would be as it was before'),
   ]);
   expect(await commands()).toEqual(found);
-  expect((await cox('init', '--undo')).code).toBe(0);
+  const undone = await cox('init', '--undo');
+  expect(undone.code).toBe(0);
+  expect(undone.stdout).toMatch(/\nThese stay, .*: .*state in \S+coxswain/);
+  expect(undone.stdout).toMatch(/\nTo delete them, once no project uses coxswain: rm -r .*coxswain/);
   expect(await readdir(cwd)).toEqual([]);
   expect((await cox('init', '--undo', '--dry-run')).stdout).toContain('nothing to undo');
 });

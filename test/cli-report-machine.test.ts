@@ -1,4 +1,4 @@
-import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -438,6 +438,17 @@ test('a damaged line is told while its session is in the report, and no more whe
   const env = homeOnly(join(here.cwd, 'home'));
   const now = await here.run(['report', '--since', '12h'], { env });
   expect([now.code, now.stderr]).toEqual([1, expect.stringContaining('broken.jsonl:2: the line is cut off')]);
+  const more = [lines[0], ...Array.from({ length: 6 }, () => '{"type":"assistant","message":'), lines[1]].join('\n');
+  await writeFileAt('.claude/projects/-gone-other/broken.jsonl', more, 0.1);
+  await writeFileAt('.claude/projects/-gone-other/binary.jsonl', '\u0001\u0002\0'.repeat(400), 0.1);
+  const { stderr } = await here.run(['report', '--since', '12h'], { env });
+  expect(stderr.trim().split('\n').toSorted()).toEqual([
+    expect.stringMatching(/binary\.jsonl: [^.]*$/),
+    expect.stringMatching(
+      /broken\.jsonl:2: the line is cut off .*, and 5 more; coxswain analyze of the file has more$/,
+    ),
+  ]);
+  await rm(join(here.cwd, 'home/.claude/projects/-gone-other/binary.jsonl'));
   const later = await here.run(['report', '--since', '10m'], { env });
   expect([later.code, later.stderr]).toEqual([0, expect.not.stringContaining('broken.jsonl')]);
 });

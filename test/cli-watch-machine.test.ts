@@ -221,6 +221,10 @@ test('the list has one line per run that fits the terminal, stuck and waiting ru
     'and 1 more ',
   ]);
   expect(lines[1]).toContain('stuck: back and forth between two');
+  expect(lines[3]).toContain('after Bash make');
+  // The process of each has ended, also of the stuck one.
+  await list.scanned(new Map());
+  expect(String(stdout.read()).match(/■ project-[a-d] .*closed: its process has/g)).toHaveLength(3);
   for (const line of lines) expect(line.length).toBeLessThan(70);
 });
 

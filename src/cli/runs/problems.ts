@@ -51,9 +51,14 @@ export class Problems {
   #lines = 0;
   #any = false;
   #leftOut = 0;
+  readonly #isBrief: boolean;
+  /** The first damaged line of the source, and how many there are. */
+  #damage: { readonly text: string; readonly count: number } | undefined;
 
-  constructor(terminal: Terminal) {
+  /** @param options.isBrief  true for one line for each file, because `coxswain analyze` of the file has all */
+  constructor(terminal: Terminal, { isBrief = false }: { readonly isBrief?: boolean } = {}) {
     this.#terminal = terminal;
+    this.#isBrief = isBrief;
   }
 
   get any(): boolean {
@@ -87,8 +92,9 @@ export class Problems {
 
   failure(error: unknown): void {
     const line = error instanceof CoxswainError ? error.details['line'] : undefined;
+    const message = withoutPath(messageOf(error), this.#path);
     this.fault({
-      message: withoutPath(messageOf(error), this.#path),
+      message: this.#isBrief ? (message.split('. ')[0] ?? message) : message,
       line: typeof line === 'number' ? line : undefined,
     });
   }
@@ -115,6 +121,12 @@ export class Problems {
   }
 
   endSource(): void {
+    if (this.#damage !== undefined) {
+      const { count, text } = this.#damage;
+      const more = count === 1 ? '' : `, and ${countText(count - 1)} more; coxswain analyze of the file has more`;
+      this.#damage = undefined;
+      this.#terminal.complain(`${text}${more}`);
+    }
     const leftOutCount = this.#lines - MAX_LINES;
     if (leftOutCount > 0)
       this.#terminal.complain(`coxswain: ${printable(this.#path)}: and ${countText(leftOutCount)} more`);
@@ -122,10 +134,14 @@ export class Problems {
   }
 
   #report({ line, message }: SourceProblem): void {
-    this.#lines += 1;
-    if (this.#lines > MAX_LINES) return;
     const place = line === undefined ? this.#path : `${this.#path}:${line}`;
-    this.#terminal.complain(`coxswain: ${printable(place)}: ${printableCut(message, MESSAGE_CHARS)}`);
+    const text = `coxswain: ${printable(place)}: ${printableCut(message, MESSAGE_CHARS)}`;
+    if (this.#isBrief && line !== undefined) {
+      this.#damage = { text: this.#damage?.text ?? text, count: (this.#damage?.count ?? 0) + 1 };
+      return;
+    }
+    this.#lines += 1;
+    if (this.#lines <= MAX_LINES) this.#terminal.complain(text);
   }
 }
 

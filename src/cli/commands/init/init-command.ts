@@ -22,7 +22,8 @@ import { ignoreFileFor } from '../../../hosts/claude-code/keep-settings-out.ts';
 import { codexHooks } from '../../../hosts/claude-code/trust-codex-hooks.ts';
 import { findFile } from '../../../core/node/guarded-file.ts';
 import { HOSTS, type HostName } from '../../../hosts/dialects/hook-dialect.ts';
-import type { StateOwner } from '../../../core/node/state-places.ts';
+import { cacheRoot, dataRoot, stateRoot, type StateOwner } from '../../../core/node/state-places.ts';
+import { shellWord } from '../../terminal/time-text.ts';
 import { findProject, userFolders } from '../../../hosts/config/find-config.ts';
 import { loadConfigSync } from '../../../hosts/config/load-config.ts';
 import { trustProject } from '../../../hosts/config/trust-project.ts';
@@ -330,7 +331,24 @@ async function reportUndone(
     await terminal.write(
       `${printable(userFile)} has hooks for all projects; coxswain init --undo --user removes them\n`,
     );
+  await tellKept(terminal);
   return 0;
+}
+
+/** Says what an undo leaves, of all projects, and how to delete it. */
+async function tellKept(terminal: Terminal): Promise<void> {
+  const { env } = process;
+  const folders = [
+    ['records', dataRoot({ env })],
+    ['state', stateRoot({ env })],
+    ['caches', cacheRoot({ env })],
+  ] as const;
+  const kept = folders.filter(([, folder]) => existsSync(folder));
+  if (kept.length > 0)
+    await terminal.write(
+      `These stay, with what all projects have there: ${kept.map(([name, folder]) => `${name} in ${printable(folder)}`).join(', ')}; so does a store that a configuration names.\n` +
+        `To delete them, once no project uses coxswain: rm -r ${kept.map(([, folder]) => printable(shellWord(folder))).join(' ')}\n`,
+    );
 }
 
 /** A file that coxswain alone uses, or that is of this machine. Others may be committed. */

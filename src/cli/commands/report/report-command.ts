@@ -75,7 +75,7 @@ export async function reportCommand(
 ): Promise<number> {
   const by = checkOptions(options);
   const [path] = paths;
-  const problems = new Problems(terminal);
+  const problems = new Problems(terminal, { isBrief: true });
   const nowMs = Date.now();
   const untilMs = options.until === undefined ? nowMs : momentOf('--until', options.until, nowMs);
   const context = { options, by, terminal, problems, untilMs, ownProjects: path === undefined };

@@ -73,6 +73,14 @@ test('the status has the worst open pattern and the last deadline', () => {
   );
 });
 
+test('the status names a silence of two minutes of a run without an end', () => {
+  const silent = (ms: number, outcome?: string): string =>
+    statusText(runStatus({ ...summary, ...(outcome === undefined ? {} : { outcome }) }, [], NOW_MS + ms));
+  expect(silent(240_000)).toBe('cox 1,234 calls, 1 error, no record for 4 minutes');
+  expect(silent(60_000)).toBe('cox 1,234 calls, 1 error');
+  expect(silent(240_000, 'ended')).not.toContain('no record');
+});
+
 test('the status says that a run spends faster than sessions do', () => {
   const message = {
     role: 'assistant',

@@ -8,7 +8,7 @@ import type { TrajectoryRecord } from '../../../core/records/trajectory-record.t
 import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import { HEAD_RECORDS, TAIL_RECORDS } from '../../../stores/sqlite/sqlite-search.ts';
 import { inWords } from '../../../core/records/words.ts';
-import { countOf, countText, durationText, shareText, usdText } from '../../../core/base/number-text.ts';
+import { countOf, countText, durationText, periodText, shareText, usdText } from '../../../core/base/number-text.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 
 /** The status of a run, as `coxswain status --json` prints it. */
@@ -38,6 +38,8 @@ export interface RunStatus {
   readonly runaway: string | null;
   readonly outcome: string | null;
   readonly lastAtMs: number;
+  /** Time since the last record in milliseconds: a call takes so long, the session waits, or its process has ended. */
+  readonly silentMs: number;
   /** Number of hook events waiting in spill files, which are not counted above. Absent without such events. */
   readonly waitingEvents?: number;
 }
@@ -89,8 +91,12 @@ export function runStatus(summary: RunSummary, records: Iterable<TrajectoryRecor
     runaway: (outcome === null ? pressureOf(undefined, recent, lastAtMs) : [])[0]?.text ?? null,
     outcome,
     lastAtMs,
+    silentMs: Math.max(0, nowMs - lastAtMs),
   };
 }
+
+/** From then on, the silence of a run is named. */
+const SILENT_MS = 120_000;
 
 /** `cox 39 calls, 16 errors, stuck for sure: the same call with the same result, 12 minutes left` */
 export function statusText(status: RunStatus | undefined): string {
@@ -104,6 +110,7 @@ export function statusText(status: RunStatus | undefined): string {
     outcome,
     pattern,
     runaway,
+    silentMs,
     tokens,
     waitingEvents = 0,
   } = status;
@@ -116,6 +123,7 @@ export function statusText(status: RunStatus | undefined): string {
     ...(contextTokens === null ? [] : [`context ${contextText(status)}`]),
     ...(runaway === null ? [] : [runaway.replace(/^has /, '')]),
     ...(leftMs === null ? [] : [leftText(leftMs)]),
+    ...(outcome !== null || silentMs < SILENT_MS ? [] : [`no record for ${periodText(silentMs)}`]),
     ...(outcome === null ? [] : [printableCut(inWords('outcome', outcome), 40)]),
     ...(waitingEvents === 0 ? [] : [`${countOf(waitingEvents, 'event')} waiting`]),
   ];

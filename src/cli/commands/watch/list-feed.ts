@@ -163,12 +163,13 @@ export class ListFeed implements MachineFeed {
       } as const;
     }
     if (row.outcome !== '') return { rank: 2, mark: '■', style: 'dim', text: row.outcome } as const;
+    if (isClosed) return { rank: 2, mark: '■', style: 'dim', text: 'closed: its process has ended' } as const;
     const [kind] = row.stuck;
     if (kind !== undefined) {
       return { rank: 0, mark: '●', style: 'red', text: `stuck: ${inWords('pattern', kind)}` } as const;
     }
-    if (isClosed) return { rank: 2, mark: '■', style: 'dim', text: 'closed' } as const;
-    return { rank: 1, mark: '·', style: undefined, text: row.doing } as const;
+    // The start of a call is no event: what the agent does now is not known.
+    return { rank: 1, mark: '·', style: undefined, text: row.doing === '' ? '' : `after ${row.doing}` } as const;
   }
 }
 

@@ -116,7 +116,8 @@ class WatchedRun {
     const { payload, recorded_at_unix_ms: atMs } = record;
     const place = this.placeOf(atMs);
     if (payload.kind === 'run_started') {
-      const { format = 'coxswain', task } = payload;
+      // A run that hooks record has the program as its host.
+      const { host = 'coxswain', format = host, task } = payload;
       return [{ type: 'run_started', ...place, format, ...present({ parentRun: this.#run.parentId, task }) }];
     }
     if (payload.kind === 'run_ended') {
