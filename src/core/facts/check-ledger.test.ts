@@ -229,6 +229,9 @@ test('a check in the background counts with the output that is asked for, and is
     'pnpm test failed',
   ]);
   expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nx\n 12 passed'))).toEqual(['pnpm test passed']);
+  expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nExit status 1\n ELIFECYCLE Test failed.'))).toEqual([
+    'pnpm test failed',
+  ]);
   expect(resultsAfter(start, ask('<exit_code>0</exit_code>\nstarting'))).toEqual(['pnpm test not seen to its end']);
   const fails: Call = ['tail -8 /tmp/tasks/bd93b1a.output; echo ===', '(eval):1: == not found', 'Finished'];
   expect(resultsAfter(start, fails)).toEqual(['pnpm test not seen to its end']);

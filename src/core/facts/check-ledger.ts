@@ -245,10 +245,10 @@ export class CheckLedger {
       const isAnswer = commandLineOf(call.args) === undefined;
       const isError = (isAnswer && call.failed) || (exitCode !== undefined && exitCode !== '0');
       const isKnown = exitCode !== undefined || scriptOf(call.args) !== undefined;
-      const failed = isKnown ? isError : failureIn(started, result, isError) !== undefined;
-      const told = failed ? result : withoutOwnWords(result, started);
       const hasEnded = isKnown && checks.every(({ hiddenBy }) => hiddenBy === undefined);
-      if (!failed && !hasEnded && !SAYS_PASSED.test(told)) return true;
+      const failed = hasEnded ? isError : failureIn(started, result, isError) !== undefined;
+      const told = failed ? result : withoutOwnWords(result, started);
+      if (!failed && !isKnown && !SAYS_PASSED.test(told)) return true;
       this.#background.delete(id);
       for (const check of checks) this.#note(check, started, failed, told);
       return true;
