@@ -150,7 +150,7 @@ function batchCall(item: unknown): readonly EndedCall[] {
 const FAILURE = /^(?:<tool_use_error>|Exit code \d|Error: )/;
 
 /** Texts of refusals, and of failures that the output of a command resembles. */
-const DOUBTFUL = /^(?:Error: )|denied|want to|reject|block|hook|permission|cancel|interrupt/i;
+const DOUBTFUL = /^(?:Error: )|denied|approv|want to|reject|block|hook|permission|cancel|interrupt/i;
 const DOUBTFUL_CHARS = 500;
 
 /**

@@ -105,6 +105,10 @@ test('the active time of a turn is at most what its host says, which leaves out 
   expect(found(...turns, [0, worked(90 * MINUTE_MS)]).activeMs).toBe(52 * MINUTE_MS);
   const before: TrajectoryPayload = { kind: 'message_appended', message: { role: 'system', content: 'x' } };
   expect(found([0, before], [1, before], [1, said], ...call(1, false, 5)).activeMs).toBe(5 * MINUTE_MS);
+  // A hook runs before the answer is shown; the end comes when the user leaves.
+  const answered: TrajectoryPayload = { kind: 'evaluation', point: 'pre_response' };
+  const left: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };
+  expect(found([0, said], ...call(1, false, 5), [0, answered], [50, left]).activeMs).toBe(5 * MINUTE_MS);
   // Codex writes its instructions before the next message of the user.
   const instructions: TrajectoryPayload = { kind: 'message_appended', message: { role: 'system', content: 'x' } };
   expect(found(...turns, [0, worked(90 * MINUTE_MS)], [30, instructions], [0, said]).activeMs).toBe(52 * MINUTE_MS);

@@ -344,6 +344,8 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
   switch (payload.kind) {
     case 'run_ended':
       return true;
+    case 'evaluation':
+      return payload.point === 'pre_response' ? true : undefined;
     case 'session_event':
       return payload.event_type === TURN_WORKED ? true : undefined;
     case 'message_appended': {

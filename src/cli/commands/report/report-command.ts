@@ -29,6 +29,7 @@ import {
 import { configuredStore, machineSessions, openReadableStore, shownStore } from '../../runs/open-store.ts';
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
+import { completedBy } from '../../runs/recorded-session.ts';
 import { markStanding, standingNow, type Standing } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
@@ -44,9 +45,7 @@ import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 import { checkReplaceable } from '../../runs/write-output.ts';
 import { pageStart } from '../../document/write-document.ts';
 import { present } from '../../../core/base/json.ts';
-import { CACHE_TOKENS, type RunUsage } from '../../../core/facts/usage-fold.ts';
 import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
-import type { RunOutcome } from '../../../core/facts/run-verdict.ts';
 
 export interface ReportOptions extends ReportForm {
   readonly until?: string;
@@ -415,8 +414,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     }
   }
   const folders = new Map<string, string>();
-  const endings = new Map<string, Ending>();
-  const usages = new Map<string, RunUsage>();
+  const files = new Map<string, RunFacts>();
   const query = {
     problems,
     sinceMs,
@@ -436,9 +434,9 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
       const folder = projectAt(await sessionFolder(found.source, found.id));
       if (folder !== undefined) folders.set(storedId, folder);
     }
-    const { ending, lastAtMs: atMs } = found;
-    if (ending !== undefined && !endings.has(storedId)) endings.set(storedId, { ...ending, atMs });
-    if (!usages.has(storedId)) usages.set(storedId, usageOf(found));
+    // What only failures are read of has no more.
+    const known = files.get(storedId);
+    if (sources.cache === undefined && (known === undefined || known.calls <= found.calls)) files.set(storedId, found);
   }
   if (store === undefined) return;
   problems.source(storeName);
@@ -448,42 +446,18 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     if (repeats) leftOut += 1;
     return repeats;
   };
-  const known = (fold: RunFactsFold): void => {
-    addEnding(fold, endings.get(fold.id));
-    if (standing !== undefined) markStanding(fold, standing);
-  };
   for await (const found of runsOfStore(store, {
     sinceMs,
-    known,
     isLeftOut,
     placeOf: (id) => stores.get(id)?.address,
     ...present({ cache: sources.cache }),
+    known: (fold) => standing && markStanding(fold, standing),
   })) {
-    // The host of a run may report its usage to the transcript only.
-    const isUsageKnown = found.tokens !== undefined || found.costUsd !== undefined;
     const own = stores.get(found.id)?.project ?? project;
     // Of another project the store has only the name of the folder.
     const at = own === project ? project : (folders.get(found.id) ?? own);
-    yield { ...found, ...(isUsageKnown ? {} : usages.get(found.id)), project: at };
+    yield { ...completedBy(found, files.get(found.id)), project: at };
   }
   if (leftOut > 0)
     problems.note({ message: `${countOf(leftOut, 'run')} of telemetry left out: the session itself is in the report` });
-}
-
-interface Ending extends RunOutcome {
-  readonly atMs: number;
-}
-
-function addEnding(fold: RunFactsFold, ending: Ending | undefined): void {
-  const { outcome: stored } = fold.view;
-  if (ending === undefined) return;
-  const { atMs, ...end } = ending;
-  const explains = stored?.reason === undefined && stored?.success === undefined && end.reason !== undefined;
-  if (stored === undefined || explains) fold.add({ kind: 'run_ended', ...end, new_messages: [] }, atMs);
-}
-
-const USAGE = ['answersCountedEarly', 'answersWithoutCost', ...CACHE_TOKENS, 'costUsd', 'tokens'] as const;
-
-function usageOf(usage: RunUsage): RunUsage {
-  return present(Object.fromEntries(USAGE.map((name) => [name, usage[name]])));
 }

@@ -1,0 +1,48 @@
+import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { CACHE_TOKENS } from '../../core/facts/usage-fold.ts';
+
+/** What only the records know of a session: where it is kept, and what coxswain did in it. */
+const OF_RECORDS = [
+  'id',
+  'parentId',
+  'source',
+  'format',
+  'agent',
+  'person',
+  'problem',
+  'lostRecords',
+  'diagnostics',
+  'advice',
+  'adviceTexts',
+  'afterFlag',
+  'faults',
+  'faultTexts',
+  'moments',
+  'patternBasis',
+  'patterns',
+  'steered',
+  'stuck',
+] as const;
+const USAGE = ['answersCountedEarly', 'answersWithoutCost', ...CACHE_TOKENS, 'costUsd', 'tokens'] as const;
+const SAYS_LITTLE: ReadonlySet<string> = new Set(['cut_off', 'open', 'unknown']);
+
+/**
+ * Completes the facts of a recorded session with those of its file. The file is the whole session, but the program may write it late; the
+ * records have the end of a session of which the file only has silence.
+ */
+export function completedBy(recorded: RunFacts, file: RunFacts | undefined): RunFacts {
+  if (file === undefined) return recorded;
+  const isUsageKnown = recorded.tokens !== undefined || recorded.costUsd !== undefined;
+  if (file.calls < recorded.calls) return isUsageKnown ? recorded : { ...recorded, ...picked(file, USAGE) };
+  const isEndOfRecords = file.ending === undefined && SAYS_LITTLE.has(file.verdict.verdict);
+  return {
+    ...file,
+    ...picked(recorded, OF_RECORDS),
+    ...(isEndOfRecords ? picked(recorded, ['alert', 'ending', 'verdict']) : {}),
+  };
+}
+
+function picked<Name extends keyof RunFacts>(facts: RunFacts, names: readonly Name[]): Pick<RunFacts, Name> {
+  // Each name is a member of the facts; one that is absent stays so.
+  return Object.fromEntries(names.map((name) => [name, facts[name]])) as Pick<RunFacts, Name>;
+}
