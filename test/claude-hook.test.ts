@@ -417,6 +417,7 @@ test('a session that asks for permission waits for it until the call goes on', a
   hook(place, event('PermissionRequest', { tool_name: 'Bash', tool_input: {} }));
   hook(place, event('Notification', { notification_type: 'idle_prompt', message: 'Claude is waiting' }));
   expect(viewOf(await storedRecords(place)).verdict.evidence).toMatch(/^waiting for permission to use Bash: \S/);
+  expect(loggedFaults(place)).toBe('');
   hook(place, event('PostToolUse', { ...call('c1'), tool_response: 'x' }));
   expect(viewOf(await storedRecords(place)).verdict.evidence).toContain('no answer yet');
 });

@@ -304,7 +304,7 @@ test('a session without an end is dead if its process is gone, and waits if the 
   expect(await evidence()).toEqual({ waits: unknown, dead: unknown });
   const open = { pid: process.pid, sessionId: 'waits', waitingFor: 'permission prompt' };
   await writeFileAt('.claude/sessions/1.json', JSON.stringify(open));
-  expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed' });
+  expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed before it answered' });
   const detail = async (id: string): Promise<string> => (await here.run(['show', id], { env })).stdout;
   const address = storeFileOf({ project: here.cwd, env });
   expect([await detail('dead'), await detail('waits')]).toEqual([
@@ -372,7 +372,7 @@ test('a recorded session that this machine has no file of is not called dead: it
   for (const paths of [[], [address]]) {
     const runs = jsonLines((await here.run(['report', ...paths, '--json'], { env })).stdout).slice(0, -1);
     const evidence = runs.map(({ id, verdict }) => [id, (verdict as { readonly evidence: string }).evidence]);
-    expect(Object.fromEntries(evidence)).toEqual({ dead: 'killed', elsewhere: unknown });
+    expect(Object.fromEntries(evidence)).toEqual({ dead: 'killed before it answered', elsewhere: unknown });
   }
 });
 

@@ -1,9 +1,11 @@
-import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { present } from '../../core/base/json.ts';
+import type { Moment, RunFacts } from '../../core/facts/run-facts.ts';
 import { CACHE_TOKENS } from '../../core/facts/usage-fold.ts';
 
 /** What only the records know of a session: where it is kept, and what coxswain did in it. */
 const OF_RECORDS = [
   'id',
+  'task',
   'parentId',
   'source',
   'format',
@@ -17,7 +19,6 @@ const OF_RECORDS = [
   'afterFlag',
   'faults',
   'faultTexts',
-  'moments',
   'patternBasis',
   'patterns',
   'steered',
@@ -34,10 +35,15 @@ export function completedBy(recorded: RunFacts, file: RunFacts | undefined): Run
   if (file === undefined) return recorded;
   const isUsageKnown = recorded.tokens !== undefined || recorded.costUsd !== undefined;
   if (file.calls < recorded.calls) return isUsageKnown ? recorded : { ...recorded, ...picked(file, USAGE) };
+  const types = new Set(file.moments.map(({ type }) => type));
+  const ofAdvice = recorded.moments.filter(({ type }) => !types.has(type));
   const isEndOfRecords = file.ending === undefined && SAYS_LITTLE.has(file.verdict.verdict);
   return {
     ...file,
-    ...picked(recorded, OF_RECORDS),
+    ...present(picked(recorded, OF_RECORDS)),
+    moments: [...file.moments, ...ofAdvice].map((moment): Moment =>
+      Object.assign({ ...moment }, { runId: recorded.id }),
+    ),
     ...(isEndOfRecords ? picked(recorded, ['alert', 'ending', 'verdict']) : {}),
   };
 }

@@ -81,6 +81,8 @@ test('a run without an end that has no record for six hours was cut off, unless 
   const alive = verdictOf(undefined, [], { silentMs, call: 'npm test', isAlive: true, isRunning: true });
   expect(alive).toMatchObject({ verdict: 'open', evidence: '"npm test" is running, no record for 8.0 hours' });
   expect(after(8)).toEqual(['cut_off', 'cut off before it answered; no record for 8.0 hours']);
+  const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, []);
+  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed before it answered' });
   expect(after(24 * 90, { call: 'npm test' })).toEqual(['cut_off', 'cut off, after "npm test"; no record for 90 days']);
   expect(after(8, { call: 'rm -rf build', isRefused: true })[1]).toBe(
     'cut off, after "rm -rf build" was refused; no record for 8.0 hours',

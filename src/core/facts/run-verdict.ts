@@ -267,7 +267,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'stopped', evidence, ...said(during), ...(isRefused ? { isRefused } : {}) };
   }
   if (reason === 'killed') {
-    const evidence = endText(inWords('reason', reason), during);
+    const evidence = endText(inWords('reason', reason), cutOffWhy(last));
     return { verdict: 'cut_off', evidence, why: evidence, cause: reason };
   }
   if (ended !== undefined && isCutOff(ended)) {

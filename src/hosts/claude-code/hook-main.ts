@@ -115,6 +115,8 @@ async function handleEvent(bytes: Buffer, facts: EventFacts, print: (answer: obj
   facts.projectFolder = projectFolder;
   facts.about = event.about;
   if (!isKnownEvent(event)) {
+    // Only a notification about a permission says what no other event does.
+    if (event.about.event === 'Notification') return;
     const message = `the event is unknown or lacks a required member (${bytes.length} bytes)`;
     return logEventFault({ where: 'input', message }, facts);
   }
