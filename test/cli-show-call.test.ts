@@ -47,9 +47,11 @@ test('the reading of a call has its kind, failure, equal calls and patterns', as
   await runCli(['analyze', SAMPLE, '--store', 'runs.db'], { cwd });
   const { code, stdout } = await runCli(['show', 'sample', '--call', '24', '--store', 'runs.db'], { cwd });
   expect(code).toBe(0);
-  expect(stdout).toContain('call 24 of 39\nbash {command: "node check.mjs"}\n');
+  expect(stdout).toContain('call 24 of 39\nnode check.mjs\n');
   expect(stdout).toContain('kind: execute, the shell command runs node\n');
-  expect(stdout).toContain('failed: yes, its source flags it\nline: FAIL total: expected 7439, got 7438\n');
+  expect(stdout).toContain(
+    'failed: yes, its source flags it\ncheck: node check.mjs failed\nline: FAIL total: expected 7439, got 7438\n',
+  );
   expect(stdout).toContain('new: no\nsame call and result since the last change: 16, 22\n');
   expect(stdout).toMatch(
     /stuck likely: calls and answers that resemble each other, from call 24, noticed at call 24, .*evidence 24\n/,
@@ -80,6 +82,28 @@ test('the reason of a failure is the flag, else the exit code, else the words', 
     failed: false,
     failedReason: 'a search without a match is not a failure (exit code 1)',
   });
+});
+
+async function pageOf(call: Call): Promise<string> {
+  await writeFile(join(cwd, 'a.json'), JSON.stringify({ id: 'r', calls: [call] }));
+  const store = `runs-${(stores += 1)}.db`;
+  await runCli(['analyze', 'a.json', '--store', store], { cwd });
+  return (await runCli(['show', 'r', '--call', '1', '--store', store], { cwd })).stdout;
+}
+
+test('the page of a call shows the end of its result, without the lines of its host and words of coxswain alone', async () => {
+  const lines = Array.from({ length: 20 }, (_, index) => `line ${index + 1}`).join('\n');
+  const host = 'Chunk ID: a\nWall time: 1 seconds\nProcess exited with code 1\nOriginal token count: 9\nOutput:\n';
+  const page = await pageOf({ ...sh('npm test', `${host}${lines}\n2 failed`, true), tool: 'exec_command' });
+  expect(page).toContain('| line 1\n| line 2\n| line 3\n| … 12 lines …\n| line 16\n');
+  expect(page).toContain('| 2 failed\n');
+  expect(page).not.toMatch(/Chunk ID|reading rules|counts-/);
+});
+
+test('the page of a call says that a check in it failed by its words, although the call did not fail', async () => {
+  const page = await pageOf(sh('npx eslint . 2>&1 | tail -3', '✖ 1 problem (1 error, 0 warnings)'));
+  expect(page).toContain('failed: no, ');
+  expect(page).toContain('\ncheck: npx eslint . failed, as its output says\n');
 });
 
 test('the reading tells whether the kind comes from the arguments, the result or a pause', async () => {

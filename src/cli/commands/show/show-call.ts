@@ -7,7 +7,10 @@ import { makeStep, unwrapResult, type ResultReading, type Step } from '../../../
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import { outcomeOf, type ToolEnded, type TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { inWords } from '../../../core/records/words.ts';
+import { countOf } from '../../../core/base/number-text.ts';
+import { commandLineOf } from '../../../core/facts/check-command.ts';
 import { type RunCall, callText } from '../../../core/facts/run-call.ts';
+import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
 import { heading, linesOf, styled, type Document } from '../../document/document.ts';
 import { printableCut } from '../../../core/base/printable.ts';
@@ -27,7 +30,10 @@ export interface ReadCall {
   readonly countedAsError: boolean;
   readonly failureLine: string;
   readonly resultText: string;
+  /** The first and last lines of what the call printed, without those that its host adds. */
+  readonly shownLines: readonly string[];
   readonly comparedText: string;
+  readonly comparedLines: readonly string[];
   readonly rules: readonly string[];
   readonly novel: boolean;
   /** True if the call changed something, so that earlier calls no longer count as equal. */
@@ -37,6 +43,8 @@ export interface ReadCall {
   readonly sameArguments: readonly number[];
   readonly sameResults: readonly number[];
   readonly patterns: readonly TrajectoryPattern[];
+  /** The checks that the call ran, as the run counts them. One that passed later may be gone. */
+  readonly checks: readonly LastCheck[];
 }
 
 interface SeenStep {
@@ -45,7 +53,9 @@ interface SeenStep {
 }
 
 const TEXT_CHARS = 2_000;
-const SHOWN_LINES = 4;
+const FIRST_LINES = 3;
+const LAST_LINES = 6;
+const COMMAND_CHARS = 400;
 const LINE_CHARS = 160;
 /** Maximum number of call numbers in a line. The last ones are shown. */
 const SHOWN_CALLS = 32;
@@ -67,10 +77,16 @@ export async function explainCall(
   let epoch = -1;
   let begun = '';
   let compared: { readonly number: number; readonly argsKey: string; readonly resultKey: string }[] = [];
-  let found: Omit<ReadCall, 'run' | 'call' | 'calls' | 'patterns'> | undefined;
+  let found: Omit<ReadCall, 'run' | 'call' | 'calls' | 'patterns' | 'checks'> | undefined;
+  let checks: readonly LastCheck[] = [];
   for await (const record of records) {
     seen = undefined;
     const call = view.fold(record);
+    // The output of a check in the background comes later.
+    if (begun !== '' || call?.number === number) {
+      const own = view.checks.filter((check) => check.number === number);
+      if (own.length > 0) checks = own;
+    }
     if (call?.number === number && begun === '') begun = callText(call.tool, call.args);
     // The detector runs inside the fold.
     const current = seen as SeenStep | undefined;
@@ -107,7 +123,7 @@ export async function explainCall(
       `call ${number} of run ${id} has no result on record: ${printableCut(begun, LINE_CHARS)}`,
     );
   const patterns = view.patterns.patterns.map(({ pattern }) => pattern).filter((one) => coversCall(one, number - 1));
-  return { run: runId, call: number, calls, ...found, patterns };
+  return { run: runId, call: number, calls, ...found, checks, patterns };
 }
 
 /** Creates a detector that finds no pattern. It passes each step to `onSeen`, in the same form as for the other detectors. */
@@ -139,7 +155,9 @@ type Reading = Pick<
   | 'countedAsError'
   | 'failureLine'
   | 'resultText'
+  | 'shownLines'
   | 'comparedText'
+  | 'comparedLines'
   | 'rules'
 >;
 
@@ -149,18 +167,21 @@ function readingOf(call: RunCall, ended: ToolEnded, step: Step): Reading {
   const raw = { index: number - 1, turn: step.turn, atMs: step.atMs, tool, args, result, isError, outcome };
   const stepAlone = makeStep({ ...raw, resultMissing: missing === true }, {});
   const reading = unwrapResult(result);
-  const { answer } = reading;
+  const { answer, printed } = reading;
+  const whole = resultText(result);
   const beginningOf = (text: string): string => text.slice(0, TEXT_CHARS).toWellFormed();
   return {
-    preview: callText(tool, args),
+    preview: commandLineOf(args) ?? callText(tool, args),
     kind: step.kind,
     kindReason: kindReason(call, step, stepAlone),
     failed: step.failure !== undefined,
     failedReason: failedReason(ended, step, stepAlone, reading),
     countedAsError: outcomeOf(ended) === 'failed',
     failureLine: step.failure?.line ?? '',
-    resultText: beginningOf(typeof result === 'string' ? result : resultText(result)),
+    resultText: beginningOf(whole),
+    shownLines: shownLines(printed?.text ?? whole),
     comparedText: beginningOf(answer.masked),
+    comparedLines: shownLines(answer.masked),
     rules: answer.rules(),
   };
 }
@@ -202,15 +223,17 @@ function failedReason(ended: ToolEnded, step: Step, stepAlone: Step, reading: Re
 }
 
 export function callReadingDocument(reading: ReadCall): Document {
-  const { call, calls, comparedText, countedAsError, failed, failureLine, patterns, rules, run } = reading;
+  const { call, calls, checks, countedAsError, failed, failureLine, patterns, run } = reading;
   const countNote =
     failed === countedAsError ? '' : `; ${countedAsError ? 'counted' : 'not counted'} as an error of the run`;
-  const isUnchanged = comparedText === reading.resultText;
+  const shown = drawn(reading.shownLines);
+  const compared = drawn(reading.comparedLines);
+  const isUnchanged = compared.join('\n') === shown.join('\n');
   const facts: readonly (readonly [string, string])[] = [
     ['kind', `${reading.kind}, ${printableCut(reading.kindReason, LINE_CHARS)}`],
     ['failed', `${failed ? 'yes' : 'no'}, ${reading.failedReason}${countNote}`],
+    ...checks.map((check) => ['check', checkText(check, failed)] as const),
     ...(failureLine === '' ? [] : [['line', printableCut(failureLine, LINE_CHARS)] as const]),
-    ...(rules.length === 0 ? [] : [['matching reading rules', rules.join(', ')] as const]),
     [
       'new',
       `${reading.novel ? 'yes' : 'no'}${reading.beganEpoch ? '; it changes something, so earlier calls no longer count as equal' : ''}`,
@@ -222,21 +245,35 @@ export function callReadingDocument(reading: ReadCall): Document {
   return {
     title: `${printableCut(run, 80)}, call ${call} of ${calls}`,
     blocks: [
-      linesOf([styled('strong', printableCut(reading.preview, LINE_CHARS))]),
+      linesOf([styled('strong', printableCut(reading.preview, COMMAND_CHARS))]),
       linesOf(facts.map(([name, value]) => `${name}: ${value}`)),
       heading(isUnchanged ? 'Result, compared unchanged' : 'Result'),
-      { type: 'drawing', lines: firstLines(reading.resultText) },
-      ...(isUnchanged ? [] : [heading('Compared as'), { type: 'drawing', lines: firstLines(comparedText) } as const]),
+      { type: 'drawing', lines: shown },
+      ...(isUnchanged ? [] : [heading('Compared as'), { type: 'drawing', lines: compared } as const]),
       heading(patterns.length === 0 ? 'Patterns: none' : 'Patterns, as of the end of the run'),
       linesOf(patterns.map(patternText)),
     ],
   };
 }
 
-function firstLines(text: string): readonly string[] {
-  if (text.trim() === '') return ['(empty)'];
-  const shown = text.split(/\r?\n/).map((line) => `| ${printableCut(line, LINE_CHARS)}`);
-  return shown.length > SHOWN_LINES ? [...shown.slice(0, SHOWN_LINES), '| …'] : shown;
+/** The errors of a command are often its last lines. */
+function shownLines(text: string): readonly string[] {
+  const lines = text.trimEnd().split(/\r?\n/);
+  const hidden = lines.length - FIRST_LINES - LAST_LINES;
+  const kept = lines.map((line) => line.slice(0, TEXT_CHARS).toWellFormed());
+  if (hidden < 2) return kept;
+  return [...kept.slice(0, FIRST_LINES), `… ${countOf(hidden, 'line')} …`, ...kept.slice(-LAST_LINES)];
+}
+
+function drawn(lines: readonly string[]): readonly string[] {
+  if (lines.join('').trim() === '') return ['(empty)'];
+  return lines.map((line) => `| ${printableCut(line, LINE_CHARS)}`);
+}
+
+/** A check behind a pipe fails by its words, although the exit code of the call is 0. */
+function checkText(check: LastCheck, hasCallFailed: boolean): string {
+  const byWords = check.failed && !hasCallFailed ? ', as its output says' : '';
+  return `${printableCut(check.command, 80)} ${checkResult(check)}${byWords}`;
 }
 
 function callList(numbers: readonly number[]): string {
