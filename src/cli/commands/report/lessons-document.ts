@@ -51,7 +51,8 @@ export function lessonJson(report: NightReport): readonly object[] {
   }));
 }
 
-export function lessonsSentence({ lessons }: Lessons): string | undefined {
+/** @param width  where it does not fit, the place and the cost are left out */
+export function lessonsSentence({ lessons }: Lessons, width: number = Infinity): string | undefined {
   const open = lessons.filter(({ stillHappens }) => stillHappens);
   const [first] = open;
   if (first === undefined) return undefined;
@@ -63,7 +64,9 @@ export function lessonsSentence({ lessons }: Lessons): string | undefined {
   const isNamed = instruction !== undefined && instruction !== null;
   const place = isNamed ? `; ${placeOf(instruction)} names it` : '';
   const cost = `${countOf(open.length, 'cause')} cost ${countOf(calls, 'call')}${time}`;
-  return `Keeps failing: ${name}, in ${countOf(first.sessions, 'session')}${place}; ${cost} (coxswain failures)`;
+  const said = `Keeps failing: ${name}, in ${countOf(first.sessions, 'session')}`;
+  const texts = [`${said}${place}; ${cost}`, `${said}; ${cost}`, said].map((text) => `${text} (coxswain failures)`);
+  return texts.find((text) => text.length <= width) ?? texts.at(-1);
 }
 
 function noneText({ isPast, sinceMs, untilMs }: ReportFrame): string {

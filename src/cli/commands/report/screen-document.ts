@@ -68,7 +68,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const named = (name: SectionName): readonly NightSection[] => sections.filter((section) => section.name === name);
   const counted = [...named('stopped'), ...named('unknown')];
   const worked = projects.filter((project) => project.worked > 0);
-  const keepsFailing = lessonsSentence(report.keepsFailing);
+  const keepsFailing = lessonsSentence(report.keepsFailing, width);
   const needs = sections.filter(isNeed).map(alikeItems);
   const open = named('open').flatMap(alikeItems);
   const answered = named('answered').flatMap(alikeItems);

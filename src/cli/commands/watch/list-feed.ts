@@ -7,7 +7,7 @@ import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { MachineFeed } from './watch-output.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
-import type { OpenSessions, WatchedEvent } from './watched-item.ts';
+import type { KnownSessions, WatchedEvent } from './watched-item.ts';
 import { taskTitle, withoutNumber } from '../../../core/facts/task-title.ts';
 
 const TASK_CHARS = 76;
@@ -37,7 +37,7 @@ export class ListFeed implements MachineFeed {
   readonly #terminal: Terminal;
   readonly #sinceMs: number;
   readonly #rows = new Map<string, Row>();
-  #open: OpenSessions;
+  #known: KnownSessions = { open: undefined, localIds: new Set() };
   #hasScanned = false;
   #drawnLines = 0;
   #drawnAtMs = 0;
@@ -75,9 +75,9 @@ export class ListFeed implements MachineFeed {
     if (this.#hasScanned && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#drawList();
   }
 
-  async scanned(open: OpenSessions): Promise<void> {
+  async scanned(known: KnownSessions): Promise<void> {
     this.#hasScanned = true;
-    this.#open = open;
+    this.#known = known;
     await this.#drawList();
   }
 
@@ -148,12 +148,14 @@ export class ListFeed implements MachineFeed {
   }
 
   #stateOf(run: string, row: Row) {
-    const session = this.#open?.get(withoutNumber(run));
+    const { localIds, open } = this.#known;
+    const id = withoutNumber(run);
+    const session = open?.get(id);
     if (session?.waitingFor !== undefined) {
       return { rank: 0, mark: '?', style: 'yellow', text: `waits for ${session.waitingFor}` } as const;
     }
     const isClaude = row.format === 'claude-code' && !run.includes('/');
-    const isClosed = isClaude && this.#open !== undefined && session === undefined;
+    const isClosed = isClaude && open !== undefined && session === undefined && localIds.has(id);
     if (row.alert !== undefined && !isClosed) {
       return {
         rank: 0,

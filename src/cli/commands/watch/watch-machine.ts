@@ -11,7 +11,7 @@ import { Terminal } from '../../terminal/terminal.ts';
 import { type Notifier, notifierOf, type NotifierParts } from '../../../hosts/notify/notifier.ts';
 import type { MachineFeed } from './watch-output.ts';
 import { SessionStates, Watcher, type WatchedSource } from './watcher.ts';
-import type { OpenSessions } from './watched-item.ts';
+import type { KnownSessions } from './watched-item.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
@@ -280,11 +280,11 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-export async function tick(watcher: Watcher, files: readonly string[]): Promise<OpenSessions> {
+export async function tick(watcher: Watcher, files: readonly string[]): Promise<KnownSessions> {
   const open = await openSessions(hostFolder('claude-code', PLACES));
   const localIds = new Set(files.map((path) => basename(path, '.jsonl')));
   await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
-  return open;
+  return { open, localIds };
 }
 
 /** Watches every agent for the notifications alone. Failures go to the log that `coxswain doctor` reads. */

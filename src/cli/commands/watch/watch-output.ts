@@ -12,7 +12,7 @@ import {
   type WatchedItem,
   countEvent,
   NO_COUNTS,
-  type OpenSessions,
+  type KnownSessions,
 } from './watched-item.ts';
 import { RingBuffer } from '../../../core/base/ring-buffer.ts';
 import type { WatchedFeed } from './watcher.ts';
@@ -157,7 +157,7 @@ export class WatchFeed {
 }
 
 export interface MachineFeed extends WatchedFeed {
-  scanned(open: OpenSessions): Promise<void>;
+  scanned(found: KnownSessions): Promise<void>;
   drop(run: string): void;
   finish(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Notification } from '../../../hosts/notify/notification.ts';
 import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/run-totals.ts';
-import type { OpenSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
+import type { KnownSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/json.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
@@ -168,12 +168,10 @@ interface SessionState {
   readonly views: ReadonlyMap<string, RunView> | undefined;
 }
 
-interface WatchTick {
+interface WatchTick extends KnownSessions {
   readonly nowMs: number;
   /** A clock that stands while the machine sleeps. */
   readonly steadyMs: number;
-  readonly open: OpenSessions;
-  readonly localIds: ReadonlySet<string>;
 }
 
 const SLEPT_MS = 30_000;
