@@ -1,6 +1,7 @@
 /**
  * Time of the first screen on a home folder with many sessions: the last 12 hours (60 sessions) and all, each against a bare Node: with an
- * empty cache folder, with only the compiled code of coxswain, and with what the same report kept. Run `npm run build`, then `npx node bench/report.bench.ts [sessions] [megabytes]`; default: 2,000 sessions of 1,000 MB.
+ * empty cache folder, with only the compiled code of coxswain, and with what the same report kept. Run `npm run build`, then
+ * `npx node bench/report.bench.ts [sessions] [megabytes]`; default: 2,000 sessions of 1,000 MB.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';

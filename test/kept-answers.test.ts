@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { homeOnly, runCli } from './run-cli.ts';
+import { storeFileOf } from './user-state.ts';
 import { testFolder } from './support/test-folder.ts';
 
 const HOUR_MS = 3_600_000;
@@ -134,6 +135,41 @@ test('a report that finds facts kept is the one that reads every file, at any ti
   expect(screens.size).toBeGreaterThan(40);
 });
 
+test('a recorded run is kept until its records or its process say more', async () => {
+  const env = homeOnly(home);
+  const store = storeFileOf({ project: join(home, 'project'), env });
+  const ids = ['answered', 'running', 'silent', 'limited'];
+  for (const id of ids) {
+    const { code, stderr } = await runCli(['analyze', join(home, claudeFile(id)), '--summary', '--store', store], {
+      cwd: join(home, 'project'),
+      env,
+    });
+    expect([code, stderr]).toEqual([0, '']);
+  }
+  // Their files are not in the report: what it says of them is in the store.
+  for (const id of ['running', 'silent']) rmSync(join(home, claudeFile(id)));
+  for (const stand of Object.values(STANDINGS)) {
+    stand();
+    for (const afterMs of CLOCKS_MS) {
+      vi.setSystemTime(NOW_MS + afterMs);
+      expect(String((await expectSame('--since', 'all', '--json'))[1])).toContain('Do silent');
+      await expectSame('--since', 'all');
+    }
+  }
+  const before = rowsIn('warm');
+  STANDINGS['no process runs']?.();
+  await report('warm', '--since', 'all');
+  const files = Object.keys(SAMPLES).length + Object.keys(ENDS).length - 2 + 1;
+  expect([before, rowsIn('warm')]).toEqual([files + ids.length, before]);
+});
+
+function rowsIn(cache: string): number {
+  const database = new DatabaseSync(join(home, cache, 'coxswain/reports.db'), { readOnly: true });
+  const found = database.prepare('SELECT count(*) AS rows FROM sources').get();
+  database.close();
+  return Number(found?.['rows']);
+}
+
 test('a file at rest is not read again, and one that changed is', async () => {
   const first = await report('warm');
   const other = claudeSession('answered', ENDS['answered'] ?? []).replace('Do answered', 'Do anything');
@@ -194,17 +230,11 @@ test('kept facts that are damaged are read again and replaced', async () => {
 
 test('what was not read for 30 days is deleted', async () => {
   await report('warm', '--since', 'all');
-  const count = (): unknown => {
-    const database = new DatabaseSync(join(home, 'warm/coxswain/reports.db'), { readOnly: true });
-    const found = database.prepare('SELECT count(*) AS rows FROM sources').get();
-    database.close();
-    return found?.['rows'];
-  };
-  expect(count()).toBeGreaterThan(12);
+  expect(rowsIn('warm')).toBeGreaterThan(12);
   vi.setSystemTime(NOW_MS + 31 * 24 * HOUR_MS);
   for (const id of Object.keys(ENDS)) rmSync(join(home, claudeFile(id)));
   for (const path of Object.keys(SAMPLES)) rmSync(join(home, path));
   writeSession(claudeFile('new'), claudeSession('new', [done]));
   await report('warm', '--since', 'all');
-  expect(count()).toBe(1);
+  expect(rowsIn('warm')).toBe(1);
 });

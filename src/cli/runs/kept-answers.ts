@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
-
 import { systemClock } from '../../core/base/clock.ts';
 import { hashText } from '../../core/base/hash.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
+import type { RunSummary } from '../../core/facts/run-summary.ts';
 import { laterVerdict, mayGoOn } from '../../core/facts/run-verdict.ts';
 import type { FoundSource } from '../../formats/find-sources.ts';
 import { stateOfSession } from '../../formats/find-sessions.ts';
@@ -25,8 +24,8 @@ interface About {
 }
 
 /**
- * What was read from files of sessions at rest, across processes. It is kept and used only if another reading would give the same: the
- * file, the processes of its sessions, the prices and the build are the same, and no run in it may be at work.
+ * What was read from files of sessions at rest and from recorded runs, across processes. It is kept and used only if another reading would
+ * give the same: the file or the summary, the processes of its sessions, the prices and the build are the same, and no run may be at work.
  */
 export class KeptAnswers {
   readonly #cache: FactsCache;
@@ -54,14 +53,25 @@ export class KeptAnswers {
     const [own] = states;
     const modifiedAtMs = Math.max(...states.map((state) => state?.modifiedAtMs ?? 0));
     if (own?.isFile !== true || systemClock.nowMs() - modifiedAtMs < AT_REST_MS) return undefined;
-    this.#print ??= `${this.#build} ${hashText(JSON.stringify(pricesInForce() ?? null))}`;
     const bytes = states.reduce((sum, state) => sum + (state?.bytes ?? 0), 0);
-    return `${this.#print} ${states.length} ${bytes} ${modifiedAtMs}`;
+    return this.#printWith(`${states.length} ${bytes} ${modifiedAtMs}`);
   }
 
-  /** @param sinceMs  runs whose last record is earlier are left out, as in `runsOfSource` */
-  find({ path }: FoundSource, print: string, sinceMs: number): SessionAnswer | undefined {
-    const kept = this.#cache.get(resolve(path), print);
+  printOfRun(summary: RunSummary): string {
+    return this.#printWith(JSON.stringify(summary));
+  }
+
+  #printWith(text: string): string {
+    this.#print ??= `${this.#build} ${hashText(JSON.stringify(pricesInForce() ?? null))}`;
+    return `${this.#print} ${text}`;
+  }
+
+  /**
+   * @param place  the whole path of a file, or what names a recorded run
+   * @param sinceMs  runs whose last record is earlier are left out, as in `runsOfSource`
+   */
+  find(place: string, print: string, sinceMs: number): SessionAnswer | undefined {
+    const kept = this.#cache.get(place, print);
     if (kept === undefined) return undefined;
     // `keep` stores the same shape.
     const { asked, stands, taken } = kept.about as unknown as About;
@@ -80,14 +90,14 @@ export class KeptAnswers {
     return { asked, events, stands: [], taken };
   }
 
-  keep({ path }: FoundSource, print: string, { asked, events, stands, taken }: SessionAnswer): void {
+  keep(place: string, print: string, { asked, events, stands, taken }: SessionAnswer): void {
     const nowMs = systemClock.nowMs();
     const runs = events.flatMap((event) => (event.type === 'run' && isSettled(event.run, nowMs) ? [event.run] : []));
     if (runs.length < events.length) return;
     const standings = stands.map((id) => [id, standsAs(id, this.#standing)] as const);
     if (standings.some(([, as]) => as === 'open')) return;
     const about = { asked, stands: standings, taken } satisfies About;
-    this.#cache.put(resolve(path), print, { about, runs });
+    this.#cache.put(place, print, { about, runs });
   }
 
   close(): void {
@@ -96,7 +106,8 @@ export class KeptAnswers {
 }
 
 function isSettled(run: RunFacts, nowMs: number): boolean {
-  return run.diagnostics.every(({ severity }) => severity === 'note') && factsAt(run, nowMs) !== undefined;
+  const isWhole = run.problem === undefined && run.diagnostics.every(({ severity }) => severity === 'note');
+  return isWhole && factsAt(run, nowMs) !== undefined;
 }
 
 /** The facts of a run that has ended or is silent, at a later time. Undefined if they may be others then. */

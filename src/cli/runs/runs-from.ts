@@ -20,7 +20,7 @@ import { projectAt } from '../../core/node/git-folder.ts';
 import type { Problems, SourceProblem } from './problems.ts';
 import { thinFacts, type FactsCache } from './facts-cache.ts';
 import { AT_REST_MS, type KeptAnswers } from './kept-answers.ts';
-import { markStanding, mayStand } from './run-standing.ts';
+import { markStanding, mayStand, type Standing } from './run-standing.ts';
 import { SessionThreads, type SessionAnswer, type SessionRequest, type ThreadQuery } from './session-threads.ts';
 import { createRunFold } from './run-recorder.ts';
 import { secretRemover } from './run-totals.ts';
@@ -31,7 +31,8 @@ const MAX_OPEN = 1_000;
 interface StoreQuery {
   /** Unix milliseconds; runs whose last record is earlier are left out. */
   readonly sinceMs: number;
-  readonly known?: ((fold: RunFactsFold) => void) | undefined;
+  readonly standing?: Standing | undefined;
+  readonly answers?: KeptAnswers | undefined;
   readonly placeOf?: (runId: string) => string | undefined;
   readonly cache?: FactsCache;
   /** Default: true with a cache. */
@@ -42,7 +43,7 @@ interface StoreQuery {
 /** The most recently started run first. For a damaged run, yields the readable part and the problem. Memory: one run. */
 export async function* runsOfStore(
   store: Pick<TrajectoryStore, 'listRuns' | 'readRun'>,
-  { cache, isLeftOut, known, onlyLessons = cache !== undefined, placeOf, sinceMs }: StoreQuery,
+  { answers, cache, isLeftOut, onlyLessons = cache !== undefined, placeOf, sinceMs, standing }: StoreQuery,
 ): AsyncGenerator<RunFacts, void, void> {
   for await (const summary of allRuns(store)) {
     if (summary.lastAtMs < sinceMs || isLeftOut?.(summary.runId) === true) continue;
@@ -51,6 +52,12 @@ export async function* runsOfStore(
     const cached = cache?.get(cacheKey, JSON.stringify(summary));
     if (cached !== undefined) {
       yield* cached.runs;
+      continue;
+    }
+    const print = answers?.printOfRun(summary) ?? '';
+    const [kept] = answers?.find(cacheKey, print, 0)?.events ?? [];
+    if (kept?.type === 'run') {
+      yield kept.run;
       continue;
     }
     const fold = createRunFold(summary.runId, { place, onlyLessons });
@@ -62,9 +69,11 @@ export async function* runsOfStore(
       if (error instanceof CoxswainError && error.code === 'store-closed') throw error;
       problem ??= messageOf(error);
     }
-    known?.(fold);
+    const stands = mayStand(fold) ? [fold.sessionId] : [];
+    if (standing !== undefined) markStanding(fold, standing);
     const facts = fold.facts(systemClock.nowMs(), problem);
     cache?.put(cacheKey, JSON.stringify(summary), { runs: [facts] });
+    answers?.keep(cacheKey, print, { asked: [], events: [{ type: 'run', run: facts }], stands, taken: [] });
     yield facts;
   }
 }
@@ -144,7 +153,7 @@ async function* readAhead(
       if (!named && sizeBytes === undefined) continue;
       const print = cache === undefined ? answers?.printOf(source) : printOf(path);
       const kept = print === undefined ? undefined : cache?.get(resolve(path), print)?.runs;
-      const keptAnswer = print === undefined ? undefined : answers?.find(source, print, query.sinceMs ?? 0);
+      const keptAnswer = print === undefined ? undefined : answers?.find(resolve(path), print, query.sinceMs ?? 0);
       const answer = kept === undefined && keptAnswer === undefined ? threads?.ask(source) : undefined;
       ahead.push({ source, print, kept, keptAnswer, answer });
       const [first] = ahead;
@@ -179,7 +188,7 @@ async function* factsOfSource(
   if (runs === undefined) {
     const isKept = answers !== undefined && print !== undefined && keptAnswer === undefined;
     const answered = keptAnswer ?? (await answer) ?? (isKept ? await answerOf(source, query) : undefined);
-    if (isKept && answered !== undefined) answers.keep(source, print, answered);
+    if (isKept && answered !== undefined) answers.keep(resolve(path), print, answered);
     const read =
       answered !== undefined && ids.adopt(answered.taken, answered.asked)
         ? answeredRuns(answered, query, keptAnswer === undefined ? undefined : path)

@@ -30,7 +30,7 @@ import { configuredStore, machineSessions, openReadableStore, shownStore } from 
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
 import { completedBy } from '../../runs/recorded-session.ts';
-import { markStanding, standingNow, type Standing } from '../../runs/run-standing.ts';
+import { standingNow, type Standing } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
 import { projectAt, projectStoreFile } from '../../../core/node/git-folder.ts';
@@ -45,7 +45,6 @@ import { reportTarget, type ReportForm, writeReport } from './write-report.ts';
 import { checkReplaceable } from '../../runs/write-output.ts';
 import { pageStart } from '../../document/write-document.ts';
 import { present } from '../../../core/base/json.ts';
-import type { RunFactsFold } from '../../../core/facts/run-facts-fold.ts';
 
 export interface ReportOptions extends ReportForm {
   readonly until?: string;
@@ -109,9 +108,8 @@ async function storeReport(path: string, context: ReportContext): Promise<boolea
   const store = await openReadableStore(path);
   try {
     const standing = await standingNow();
-    const known = (fold: RunFactsFold): void => standing && markStanding(fold, standing);
     const cache = present({ cache: context.options.cache });
-    const runs = runsOfStore(store, { sinceMs, placeOf: () => resolve(path), known, ...cache });
+    const runs = runsOfStore(store, { sinceMs, placeOf: () => resolve(path), standing, ...cache });
     const report = await foldRuns(
       reportProblems(placedIn(projectOfStore(path), runs), problems, name),
       (moment) => momentCommand(moment, name),
@@ -450,8 +448,9 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
     sinceMs,
     isLeftOut,
     placeOf: (id) => stores.get(id)?.address,
+    standing,
+    answers: sources.answers,
     ...present({ cache: sources.cache }),
-    known: (fold) => standing && markStanding(fold, standing),
   })) {
     const own = stores.get(found.id)?.project ?? project;
     // Of another project the store has only the name of the folder.
