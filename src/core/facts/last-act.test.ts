@@ -7,7 +7,8 @@ test.each([
   ['All tests pass. Want me to push and open a PR?', 'Want me to push and open a PR?'],
   ['The config has two owners.\nWhich one stays, **a** or `b`?', 'Which one stays, a or b?'],
   ['Should I use 19% or 20%? Just let me know!', 'Should I use 19% or 20%?'],
-  ['手順を確認しました。動作検証します。やりますか？', 'やりますか？'],
+  ['I can close the issue: it is a duplicate of #12. Want me to?', 'it is a duplicate of #12. Want me to?'],
+  ['手順を確認しました。動作検証します。やりますか？', '動作検証します。 やりますか？'],
 ])('%j ends with a question', (text, question) => {
   expect(questionIn(text)).toBe(question);
 });
@@ -15,6 +16,7 @@ test.each([
 test.each([
   'Done. Anything else you need help with before you switch machines?',
   'All of it is in place. Is there anything else you would like to automate?',
+  "Is there anything you'd like to add to the file or change?",
   'Anything else on the list? We could do the docs. Just let me know!',
   'The page is up. Do you have any other questions?',
   'The migration is done. What would you like to work on next?',

@@ -179,15 +179,20 @@ function questionOf({ args, tool }: RunCall): string {
 
 /** An offer to go on with something that has no name needs no answer. */
 const OPEN_OFFER =
-  /\b(?:any|some)thing else\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
+  /\b(?:any|some)thing else\b|^is there anything\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
 const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;
+
+/** Such as "Want me to?": what it asks is in the sentence before. */
+const SHORT_QUESTION_CHARS = 20;
 
 /** The question with which a text ends; its last 200 characters if it is longer. Undefined without one that a person must answer. */
 export function questionIn(text: string): string | undefined {
   const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
-  const sentence = line.split(/(?<=[.!?:]) +|(?<=[。！？])/).at(-1) ?? '';
+  const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +|(?<=[。！？])/)].slice(-2);
   if (!/[?？]["'*_)”」]*$/.test(sentence) || OPEN_OFFER.test(sentence)) return undefined;
-  const question = sentence.replaceAll(/[*_`]/g, '');
+  const question = `${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`
+    .trim()
+    .replaceAll(/[*_`]/g, '');
   return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
 }
 
