@@ -255,6 +255,29 @@ test('the reason has more of a line than the title, and lines of its own where r
   expect(full).toContain('Open first: coxswain 1. coxswain --needs-me lists all 20, --all every session');
 });
 
+test('a title in Japanese takes no more columns than another', () => {
+  const report = new NightReport(() => '');
+  const asks = (waitsFor: string) => verdictOf(undefined, [], { waitsFor: `waits for your answer: ${waitsFor}` });
+  const task = 'このサイトの改善案を洗い出して、優先順位を付けてください。それから実装してください';
+  for (let index = 0; index < 30; index += 1)
+    report.add({
+      ...factsOf(0),
+      id: `run-${index}`,
+      task,
+      verdict: asks(index < 3 ? 'コミットしますか？'.repeat(9) : 'Yes?'),
+    });
+  for (const count of [30, 2]) {
+    const shown = new NightReport(() => '');
+    for (const run of report.runs.slice(-count)) shown.add(run);
+    const lines = terminalText(screenDocument(shown, FRAME, 80), { paint, width: 80 })
+      .trimEnd()
+      .split('\n');
+    const columns = lines.map((line) => line.length + (line.match(/[\u3000-\u9fff\uff00-\uff60]/g)?.length ?? 0));
+    expect(Math.max(...columns)).toBeLessThanOrEqual(80);
+    expect(lines.length).toBeLessThanOrEqual(23);
+  }
+});
+
 test('the list of those that need you has each with its number, title and whole reason, in every form', () => {
   const report = reportOf(60);
   const document = needsDocument(report, FRAME);

@@ -218,17 +218,36 @@ function rowOf(
   const room = width - start.length - numberText.length;
   const line = (text: string): Text => [
     styled(STYLES[section], start),
-    text.padEnd(room),
+    text + ' '.repeat(Math.max(0, room - columnsOf(text))),
     styled('strong', numberText),
   ];
-  const titleRoom = Math.max(Math.ceil(TITLE_SHARE * room), room - why.length - 2);
-  const titleText = printableCut(title, why === '' ? room : titleRoom);
-  if (why === '' || titleText.length + why.length + 2 <= room)
+  const titleRoom = Math.max(Math.ceil(TITLE_SHARE * room), room - columnsOf(why) - 2);
+  const titleText = cutTo(title, why === '' ? room : titleRoom);
+  if (why === '' || columnsOf(titleText) + columnsOf(why) + 2 <= room)
     return { lines: [line(why === '' ? titleText : `${titleText}: ${why}`)], isCut: false };
-  const reason = brokenLines(why, width - REASON_INDENT.length, ' ');
+  const reasonRoom = Math.floor(((width - REASON_INDENT.length) * why.length) / columnsOf(why));
+  const reason = brokenLines(why, reasonRoom, ' ');
   if (reason.length > more)
-    return { lines: [line(`${titleText}${printableCut(`: ${why}`, room - titleText.length)}`)], isCut: true };
-  return { lines: [line(printableCut(title, room)), ...reason.map((part) => `${REASON_INDENT}${part}`)], isCut: false };
+    return { lines: [line(`${titleText}${cutTo(`: ${why}`, room - columnsOf(titleText))}`)], isCut: true };
+  return { lines: [line(cutTo(title, room)), ...reason.map((part) => `${REASON_INDENT}${part}`)], isCut: false };
+}
+
+/** Characters that take two columns of a terminal. One outside the basic plane, such as an emoji, has two code units. */
+const WIDE_CHARACTERS =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/g;
+
+function columnsOf(text: string): number {
+  return text.length + (text.match(WIDE_CHARACTERS)?.length ?? 0);
+}
+
+function cutTo(text: string, columns: number): string {
+  let chars = columns;
+  let cut = printableCut(text, chars);
+  while (columnsOf(cut) > columns) {
+    chars -= Math.ceil((columnsOf(cut) - columns) / 2);
+    cut = printableCut(text, chars);
+  }
+  return cut;
 }
 
 function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, width: number): string {
