@@ -223,12 +223,45 @@ test('the page of a run says when it ended, what its subagents did, and which ca
   );
   expect(stdout).toContain('\n  open first call 1: npm test failed in call 1\n');
   expect(stdout).toContain(`\n  coxswain ${number} --call 1\n  coxswain view 9ea477a8 --call 1\n`);
+  expect(stdout).toContain(`\n  to go on:\n  cd /gone/other && claude --resume ${id}\n`);
   expect(stdout).not.toContain('\n\n\n');
   expect((await here.run([number, '--call', '1'], { env })).stdout).toContain('1 failed, 2 passed');
   const all = jsonLines((await here.run(['--json'], { env })).stdout).at(-1)?.['sections'];
   const items = (all as readonly { readonly items: readonly NumberedItem[] }[]).flatMap((one) => one.items);
   const other = items.find(({ runId }) => runId === codex[0])?.number;
   expect((await here.run([String(other)], { env })).stdout).toContain('\n  1 subagent with 0 calls\n');
+});
+
+test('the page of a run that was cut off says that nothing tells why, its last request, and the end of its last message', async () => {
+  const id = '7ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10';
+  const at = { sessionId: id, cwd: "/gone/it's mine", timestamp: AN_HOUR_AGO };
+  const call = { type: 'tool_use', id: 't1', name: 'Write', input: { file_path: '/gone/a.ts', content: 'x' } };
+  const text = `All is planned.\n\n${'- a step\n'.repeat(60)}\n\nNow the files.`;
+  const entries = [
+    { ...at, type: 'user', uuid: 'a', message: { role: 'user', content: 'Plan it' } },
+    {
+      ...at,
+      type: 'assistant',
+      uuid: 'b',
+      message: { role: 'assistant', content: [{ type: 'text', text: 'Planned.' }] },
+    },
+    { ...at, type: 'user', uuid: 'c', message: { role: 'user', content: 'Now write it' } },
+    { ...at, type: 'assistant', uuid: 'd', message: { role: 'assistant', content: [{ type: 'text', text }, call] } },
+    {
+      ...at,
+      type: 'user',
+      uuid: 'e',
+      message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'created' }] },
+    },
+    { ...at, type: 'assistant', uuid: 'f', message: { role: 'assistant', content: [{ ...call, id: 't2' }] } },
+  ].map((entry) => JSON.stringify({ ...entry, timestamp: '2026-01-02T03:04:05.000Z' }));
+  await writeFileAt(`.claude/projects/-o/${id}.jsonl`, entries.join('\n'));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  const { stdout } = await here.run([id], { env });
+  expect(stdout).toContain('\n  its records do not say why it ended\n');
+  expect(stdout).toContain('\n  1 file changed, no commit in the session\n');
+  expect(stdout).toContain('\n  last request: Now write it\n  “All is planned. […] Now the files.”\n');
+  expect(stdout).toContain(String.raw`cd '/gone/it'\''s mine' && claude --resume `);
 });
 
 test('a report on one project, and one for a program, leave the numbers of the last report and continue them', async () => {

@@ -178,7 +178,7 @@ export class RunFactsFold {
     const verdict = this.view.verdictAt(nowMs, this.#isAlive);
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
-    const { lastMessage, question, ...work } = this.view.work.work;
+    const { lastMessage, lastParagraph, question, ...work } = this.view.work.work;
     return {
       id: this.id,
       ...present({ parentId }),
@@ -206,7 +206,7 @@ export class RunFactsFold {
       }),
       recent: this.view.recent,
       ...work,
-      ...(verdict.answer === 'none' ? {} : present({ lastMessage })),
+      ...(verdict.answer === 'none' ? {} : present({ lastMessage, lastParagraph })),
       ...(verdict.answer === 'shown' ? present({ question }) : {}),
       checks,
       stuck: saysStuck(patterns),

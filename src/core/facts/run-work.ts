@@ -7,16 +7,16 @@ import { commitCommands, filesWrittenIn, placeOf, shellChangesOf } from './shell
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
-import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
-import { asksPerson, questionIn } from './last-act.ts';
+import { asksPerson } from './last-act.ts';
+import { type LastWords, LastWordsFold } from './last-words.ts';
 import { DELEGATES } from './usage-fold.ts';
 import { taskTitle } from './task-title.ts';
 import type { RunCall } from './run-call.ts';
 import type { LastChange } from './run-verdict.ts';
 
-export interface RunWork {
+export interface RunWork extends LastWords {
   /** Files that its calls changed, with the paths used by the calls, at most 50. Temporary files are last. */
   readonly filesChanged: readonly string[];
   /** Number of these files that were changed after the last commit of the run. */
@@ -41,16 +41,12 @@ export interface RunWork {
   readonly plan?: string;
   /** The name of the session in its host. */
   readonly name?: string;
-  readonly lastMessage?: string;
-  /** The question with which its answer ends, at most 200 characters. Absent if it did not answer or ends otherwise. */
-  readonly question?: string;
 }
 
 const MAX_FILES = 50;
 const MAX_SUBJECTS = 500;
 const MAX_EDITS = 20;
 const NO_BRANCH = 'detached HEAD';
-const MESSAGE_CHARS = 300;
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 const TEMPORARY = /^(?:\/private)?\/(?:tmp|var\/(?:tmp|folders))\/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]/;
@@ -153,18 +149,10 @@ export class WorkFold {
   #declined = 0;
   #plan: string | undefined;
   #name: string | undefined;
-  #lastMessage: string | undefined;
-  #question: string | undefined;
+  readonly #words = new LastWordsFold();
 
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
-    if (payload.kind === 'message_appended' && payload.message.role === 'assistant') {
-      const text = textOfContent(payload.message.content).trim();
-      // The error of a model or a host is not what the agent said.
-      if (text !== '' && text !== payload.message.error_message?.trim()) {
-        this.#lastMessage = text.slice(0, MESSAGE_CHARS).toWellFormed();
-        this.#question = questionIn(text);
-      }
-    }
+    this.#words.fold(payload);
     if (payload.kind === 'session_event' && payload.event_type === SESSION_NAMED)
       this.#name = textOrUndefined(isJsonObject(payload.data) ? payload.data['name'] : undefined);
     if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#taskFrom = this.#calls + 1;
@@ -422,9 +410,8 @@ export class WorkFold {
         branch: this.#branch,
         plan: this.#plan,
         name: this.#name,
-        lastMessage: this.#lastMessage,
-        question: this.#question,
       }),
+      ...this.#words.words,
     };
   }
 }

@@ -128,9 +128,11 @@ async function showTranscriptRun(
   if (json) await terminal.write(outputLine(factsJson(run)));
   else {
     const byParent = Map.groupBy(runs, ({ parentId }) => parentId);
+    const folder = await sessionFolder(path, id);
     const done = doneLines(run, {
       below: familyOf(run, byParent),
-      project: projectAt(await sessionFolder(path)),
+      project: projectAt(folder),
+      ...present({ folder }),
       show: `${/^\d{1,4}$/.test(idStart) ? '' : 'show '}${shellWord(idStart)}`,
       view: (call) => viewCommandOf({ id, path }, { call, isSession }),
     });
@@ -173,6 +175,8 @@ function timesText({ lastAtMs, startedAtMs, verdict }: RunFacts): readonly strin
 
 interface DoneParts {
   readonly project: string | undefined;
+  /** Where its program runs. */
+  readonly folder?: string;
   readonly below: readonly RunFacts[];
   /** The words after `coxswain` that show the run. */
   readonly show: string;
@@ -180,13 +184,16 @@ interface DoneParts {
 }
 
 /** When it ran, what to open first, what it left behind, its last words, and how its program goes on with it. */
-function doneLines(run: RunFacts, { below, project, show, view }: DoneParts): readonly Text[] {
+function doneLines(run: RunFacts, { below, folder, project, show, view }: DoneParts): readonly Text[] {
   const resume = RESUMES[run.format];
   const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
   // The call at which it went wrong, if one is known.
   const first = run.moments.find(({ call }) => call !== undefined);
   return [
     ...timesText(run),
+    ...(run.verdict.cause === 'running' || run.verdict.cause === 'silent'
+      ? ['its records do not say why it ended']
+      : []),
     ...belowFacts(run, below),
     ...(first?.call === undefined
       ? []
@@ -199,11 +206,27 @@ function doneLines(run: RunFacts, { below, project, show, view }: DoneParts): re
     ...refusedLines(run),
     ...faultLines(run),
     ...workLines(run, project),
-    ...(run.lastMessage === undefined ? [] : [`“${printableCut(run.lastMessage, 300)}”`]),
+    ...(run.lastRequest === undefined ? [] : [`last request: ${printableCut(run.lastRequest, 200)}`]),
+    ...answerLines(run),
     ...(resume === undefined || !hasEnded || run.parentId !== undefined
       ? []
-      : [`to go on, in its folder: ${resume} ${shellWord(withoutNumber(run.id))}`]),
+      : [
+          `to go on${folder === undefined ? ', in its folder' : ''}:`,
+          styled('code', resumeCommand(resume, run.id, folder)),
+        ]),
   ];
+}
+
+/** The first line of the last message, and its end, where results and questions stand. */
+function answerLines({ lastMessage, lastParagraph }: RunFacts): readonly string[] {
+  if (lastMessage === undefined) return [];
+  if (lastParagraph === undefined) return [`“${printableCut(lastMessage, 300)}”`];
+  const [first = ''] = lastMessage.split('\n', 1);
+  return [`“${printableCut(first, 140)} […] ${printableCut(lastParagraph, 300)}”`];
+}
+
+function resumeCommand(resume: string, id: string, folder: string | undefined): string {
+  return `${folder === undefined ? '' : `cd ${shellWord(folder)} && `}${resume} ${shellWord(withoutNumber(id))}`;
 }
 
 function refusedLines({ declined = 0, refused = 0, refusedCalls = [] }: RunFacts): readonly string[] {
@@ -222,7 +245,14 @@ function faultLines({ faults, faultTexts }: RunFacts): readonly string[] {
 }
 
 /** The commands that go on with a session, by format. */
-const RESUMES: Readonly<Record<string, string>> = { 'claude-code': 'claude --resume', codex: 'codex resume' };
+const RESUMES: Readonly<Record<string, string>> = {
+  'claude-code': 'claude --resume',
+  codex: 'codex resume',
+  copilot: 'copilot --resume',
+  gemini: 'gemini --resume',
+  opencode: 'opencode --session',
+  pi: 'pi --session',
+};
 
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
   const { checks, commits, uncommitted } = run;
@@ -234,7 +264,7 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
     ...(uncommitted === 0
       ? []
       : [
-          `${countOf(uncommitted, 'file')} changed ${commits === 0 ? 'and not committed by the run' : 'since its last commit'}`,
+          `${countOf(uncommitted, 'file')} changed${commits === 0 ? ', no commit in the session' : ' after its last commit'}`,
         ]),
     ...branchText(run).map((text) => printableCut(text, 70)),
     ...pullRequestsText(run).map((text) => printableCut(text, 200)),

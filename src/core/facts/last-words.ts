@@ -1,0 +1,64 @@
+import { textOfContent } from '../records/agent-message.ts';
+import type { TrajectoryPayload } from '../records/trajectory-record.ts';
+import { present } from '../base/json.ts';
+import { COMMAND_ECHO, INTERRUPTED, questionIn } from './last-act.ts';
+import { taskTitle } from './task-title.ts';
+
+/** Contains untrusted text: pass it through `printable` before showing it. */
+export interface LastWords {
+  /** The beginning of the last message, at most 300 characters. */
+  readonly lastMessage?: string;
+  /** Its last paragraph, or the end of that, at most 300 characters. Absent if `lastMessage` is all of it. */
+  readonly lastParagraph?: string;
+  /** The question with which its answer ends, at most 200 characters. Absent if it did not answer or ends otherwise. */
+  readonly question?: string;
+  /** The first line of the last request of the user. Absent if there was only one. */
+  readonly lastRequest?: string;
+}
+
+const MESSAGE_CHARS = 300;
+const REQUEST_CHARS = 200;
+/** What programs write in the name of the user. */
+const NO_REQUEST = /^(?:This session is being continued|Base directory for this skill:|Caveat:|\[Image)/;
+
+/** The last words of the user and of the agent. */
+export class LastWordsFold {
+  #message = '';
+  #request: string | undefined;
+  #requests = 0;
+
+  fold(payload: TrajectoryPayload): void {
+    if (payload.kind !== 'message_appended') return;
+    const { message } = payload;
+    if (message.role !== 'assistant' && message.role !== 'user') return;
+    const text = textOfContent(message.content).trim();
+    if (message.role === 'user') {
+      const isRequest = !COMMAND_ECHO.test(text) && !INTERRUPTED.test(text) && !NO_REQUEST.test(text);
+      const request = isRequest ? taskTitle(text) : undefined;
+      if (request === undefined || request === this.#request) return;
+      this.#requests += 1;
+      this.#request = request.slice(0, REQUEST_CHARS).toWellFormed();
+      return;
+    }
+    // The error of a model or a host is not what the agent said.
+    if (text !== '' && text !== message.error_message?.trim()) this.#message = text;
+  }
+
+  get words(): LastWords {
+    const text = this.#message;
+    const isLong = text.length > MESSAGE_CHARS;
+    return present({
+      lastMessage: text === '' ? undefined : text.slice(0, MESSAGE_CHARS).toWellFormed(),
+      lastParagraph: isLong ? endOf(text) : undefined,
+      question: questionIn(text),
+      lastRequest: this.#requests > 1 ? this.#request : undefined,
+    });
+  }
+}
+
+/** The last paragraph that says something, from the beginning of a line or a word. */
+function endOf(text: string): string {
+  const paragraph = text.split(/\n\s*\n/).findLast((one) => /[\p{L}\p{N}]/u.test(one)) ?? text;
+  const end = paragraph.trim().slice(-MESSAGE_CHARS);
+  return (end.length === paragraph.trim().length ? end : end.slice(end.search(/\s/) + 1)).toWellFormed();
+}
