@@ -165,6 +165,7 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
           ),
         ),
       ),
+      ...earlierBlocks(report),
     ],
   };
 }
@@ -189,9 +190,13 @@ function itemSections({ sections, sums }: NightReport, maxRuns: number): readonl
       listBlock(alikeItems({ ...section, items: shown }).map(groupItem)),
     );
   });
-  const listed = sections.reduce((sum, { items }) => sum + items.length, 0);
-  const hidden = sums.count - sums.below - listed;
-  return hidden > 0 ? [...blocks, linesOf([`and ${countOf(hidden, 'earlier session')}; --json lists all`])] : blocks;
+  return [...blocks, ...earlierBlocks({ sections, sums })];
+}
+
+/** Counts the sessions that are too many to be in sections. */
+function earlierBlocks({ sections, sums }: Pick<NightReport, 'sections' | 'sums'>): readonly Block[] {
+  const hidden = sums.count - sums.below - sections.reduce((sum, { items }) => sum + items.length, 0);
+  return hidden > 0 ? [linesOf([`and ${countOf(hidden, 'earlier session')}; --json lists all`])] : [];
 }
 
 function groupSections({ grouping, groups }: NightReport): readonly Block[] {
