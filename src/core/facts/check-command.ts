@@ -72,6 +72,8 @@ const RUNNERS: readonly (readonly [isMulti: boolean, RegExp])[] = [
 ];
 /** Runners whose targets are their own commands, not those of a project. */
 const TOOLCHAIN = /^(?:cargo|go|dotnet|swift|flutter|dart|zig)$/;
+/** The compiler that cargo takes: `cargo +1.96.0 test`. */
+const TOOLCHAIN_NAME = /^\+[\w.-]+$/;
 /** Words before a target. */
 const RUN_WORD = /^(?:run|run-script|run-many|r|exec|x|tasks?|tool)$/;
 const VALUE_OPTION =
@@ -202,7 +204,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     }
     if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
     if (LOOKS_UP.test(value) && PACKAGE_MANAGER.test(values[index - 1] ?? '')) return [];
-    const rest = values.slice(index).filter((word) => !/\s/.test(word));
+    const rest = values.slice(index).filter((word) => !/\s/.test(word) && !TOOLCHAIN_NAME.test(word));
     const check = checkOf(rest) ?? scriptOf(rest, values.slice(0, index));
     if (check !== undefined) {
       const text = line

@@ -741,3 +741,22 @@ test('a check that failed for its machine says what that lacked, only if its out
   for (const more of ['\n✔ Found an existing install', '\n Tests  1 failed | 6 passed', '\na.ts(1,2): error TS1: x'])
     expect(after(`${unknown}${more}`)).toEqual([failed]);
 });
+
+test('a line that shows its failure no more is not seen to its end, and one that its host ended neither', () => {
+  const line = 'npx tsc --noEmit 2>&1 | grep -i footer';
+  const failed = [line, undefined, 'footer.tsx:11:22 - error TS7016: x'] as const;
+  expect(resultsAfter(failed, [line, undefined, '(no output)'])).toEqual(['npx tsc --noEmit not seen to its end']);
+  expect(failedAfter(failed, ['npx tsc --noEmit | grep other', undefined, '(no output)'])).toHaveLength(1);
+  const ended =
+    '❌ one\n<bash_metadata>\nbash tool terminated command after exceeding timeout 240000 ms\n</bash_metadata>';
+  expect(resultsAfter(['npm test', undefined, ended])).toEqual(['npm test not seen to its end']);
+});
+
+test('the same check with another compiler makes up for it, and a program that a script does not find is not there', () => {
+  const failed = ['cargo test --no-run', 'error: rustc 1.93.0 is not supported'] as const;
+  expect(failedAfter(failed, ['cargo +1.96.0 test', undefined, 'test result: ok. 4 passed; 0 failed'])).toEqual([]);
+  const shown = '> nx run api:lint\n\n> uvx ruff check .\n\n/bin/sh: uvx: command not found';
+  expect(resultsAfter(['pnpm nx lint api | tail', undefined, shown])).toEqual([
+    'pnpm nx lint api could not run: it was not found',
+  ]);
+});

@@ -60,12 +60,15 @@ const IS_RUNNING =
 const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
 /** What a host says of a command that it ended for its time. */
 const TIMED_OUT = /\bcommand timed out after \d/i;
+/** The same of opencode, at the end. */
+const TERMINATED = /<bash_metadata>\s*bash tool terminated command after exceeding timeout\b/;
 const MAX_BACKGROUND = 16;
 /** Claude Code: `<task-id>b1x</task-id> … <summary>Background command "Run the tests" failed with exit code 1</summary>`. */
 const NOTICE = /<task-id>([\w-]+)<[^]*?<summary>[^<]*\bexit code (\d+)/;
 
 interface SeenCheck extends LastCheck {
   readonly check: CheckCommand;
+  readonly line?: string | undefined;
   /** The command of its script, as its runner prints it: `$ bun test src/`. */
   readonly runs?: string | undefined;
   /** The last check that its script ran, if its words say that it failed. */
@@ -109,7 +112,7 @@ export class CheckLedger {
       return;
     }
     if (this.#foldBackground(call, result)) return;
-    if (failed && TIMED_OUT.test(result.slice(0, 500))) {
+    if ((failed && TIMED_OUT.test(result.slice(0, 500))) || TERMINATED.test(result.slice(-300))) {
       for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
       return;
     }
@@ -270,7 +273,10 @@ export class CheckLedger {
   get checks(): readonly LastCheck[] {
     const all = this.#checks
       .entries()
-      .map(([, { check: _check, isWrong: _isWrong, runs: _runs, cause: _cause, left: _left, ...last }]) => last);
+      .map(
+        ([, { check: _check, isWrong: _isWrong, runs: _runs, cause: _cause, left: _left, line: _line, ...last }]) =>
+          last,
+      );
     // A chain of which one failed stands there for each of them.
     return all.filter(
       (last, index) => all.findIndex((one) => one.command === last.command && one.number === last.number) === index,
@@ -292,7 +298,9 @@ export class CheckLedger {
   }
 
   /** @param shown  the check among those that it showed that failed */
-  #note(check: CheckCommand, { number }: RunCall, isFailure: boolean, result: string, shown?: CheckCommand): void {
+  #note(check: CheckCommand, call: RunCall, isFailure: boolean, result: string, shown?: CheckCommand): void {
+    const { number } = call;
+    const line = commandLineOf(call.args);
     if (check.writes === true) {
       if (!isFailure)
         for (const [key, { check: other, failed }] of this.#checks.entries())
@@ -324,6 +332,8 @@ export class CheckLedger {
       return;
     }
     if (!failed && isEndHidden(check, result)) {
+      // The same line showed a failure before, and shows none any more.
+      if (before?.failed === true && before.line === line) this.#checks.delete(ownKey);
       this.#noteUnknown(check, number, { isHidden: true });
       return;
     }
@@ -346,7 +356,7 @@ export class CheckLedger {
     // What a script runs before its end has passed.
     const cause = failedScriptIn(result) ?? (end !== undefined && voiceOf(end, result) === 'failed' ? end : shown);
     const left = new Set(failed ? failedFilesIn(result) : []);
-    this.#checks.set(key, { ...last, check, isWrong, runs, cause, left });
+    this.#checks.set(key, { ...last, check, isWrong, line, runs, cause, left });
     // What a script runs has passed with it.
     const passed = failed ? [] : [check, ...parts];
     for (const [otherKey, other] of this.#checks.entries()) {

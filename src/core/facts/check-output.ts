@@ -253,7 +253,7 @@ export function isNotInstalled({ command, key }: CheckCommand, result: string): 
   const name = NOT_INSTALLED.exec(result.slice(0, FEW_CHARS))
     ?.slice(1)
     .find((found) => found !== undefined);
-  return name !== undefined && `${key} ${command}`.split(/[ /]/).includes(name);
+  return name !== undefined && [key, command, ...scriptsIn(result)].join(' ').split(/[ /]/).includes(name);
 }
 
 const NOT_INSTALLED =
