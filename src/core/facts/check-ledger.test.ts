@@ -266,6 +266,23 @@ test('a command that a script of the code mode began has ended with the answer t
   }
 });
 
+test('a script of the code mode that goes on has not passed before the answer that ends it', () => {
+  const ledger = new CheckLedger();
+  const session = '{"chunk_id":"d","session_id":44765,"output":"Compiling"}';
+  const calls: readonly (readonly [args: Record<string, string | number>, result: string])[] = [
+    [{ cmd: 'mise run lint', script: 'x' }, 'Script running with cell ID 32\nWall time 10.0 seconds\nOutput:\n'],
+    [{ limit: '32' }, 'other'],
+    [{ cell_id: '32' }, session],
+    [{ session_id: 44_765, chars: '', script: 'x' }, 'Script running with cell ID 38\nOutput:\n'],
+    [{ cell_id: '38' }, '✔ all'],
+  ];
+  for (const [index, [args, result]] of calls.entries()) {
+    const call = { id: `c${index}`, number: index + 1, tool: 'exec', args, seq: index, startLost: false };
+    ledger.fold({ ...call, failed: false, resultMissing: false }, result, undefined);
+    expect(ledger.checks.map(checkResult)).toEqual([index < 4 ? 'not seen to its end' : 'passed']);
+  }
+});
+
 test('a message of the host says how a check in the background ended', () => {
   const after = (command: string, ...notices: readonly string[]): readonly string[] => {
     const ledger = new CheckLedger();

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
 import {
-  BACKGROUNDED,
   checkCommandsOf,
   commandLineOf,
   commitsIn,
@@ -31,6 +30,7 @@ import {
 } from './check-output.ts';
 import { covers, isMore, namesFile, namesOthers } from './check-coverage.ts';
 import { failureIn, type RunCall } from './run-call.ts';
+import { exitCodeIn, idIn, isAskedFor, isCell, isNotWritten, isRunning, openIdIn } from './background-output.ts';
 import { isUnknown, type LastCheck } from './run-verdict.ts';
 
 const MAX_CHECKS = 16;
@@ -49,15 +49,6 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
 
 const COLOUR = /\u001B\[[\d;]*m/g;
-/** Copilot CLI: `<command with shellId: 44 is still running after 30 seconds. …>` */
-const STILL_RUNS = /<command with shellId: (\S+) is still running\b/;
-/** Codex' code mode: the result of a command without an exit code. */
-const OPEN_SESSION = /^\{(?![^]*"exit_code":)[^{}]*?"session_id":(\d+)/;
-/** Codex: the input for a command could not be written. That says nothing of the command. */
-const NOT_WRITTEN = /^write_stdin failed\b/;
-const IS_RUNNING =
-  /<status>(?:running|pending)<|<retrieval_status>(?:timeout|not_ready)<|^Process running with session ID |^Script running with /m;
-const EXIT_CODE = /<exit_code>(-?\d+)<|\b(?:exit|exited with) code:? (-?\d+)/i;
 /** What a host says of a command that it ended for its time. */
 const TIMED_OUT = /\bcommand timed out after \d/i;
 /** The same of opencode, at the end. */
@@ -100,12 +91,7 @@ export class CheckLedger {
       for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
       return;
     }
-    const id =
-      failed || found.length === 0
-        ? undefined
-        : (BACKGROUNDED.exec(result.slice(0, 500)) ??
-            OPEN_SESSION.exec(result) ??
-            STILL_RUNS.exec(result.slice(-500)))?.[1];
+    const id = failed || found.length === 0 ? undefined : idIn(result);
     if (id !== undefined) {
       this.#background.set(id, { call, checks: found });
       for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
@@ -239,20 +225,22 @@ export class CheckLedger {
   #foldBackground(call: RunCall, result: string): boolean {
     for (const [id, { call: started, checks }] of this.#background.entries()) {
       if (!isAskedFor(call.args, id)) continue;
-      if (NOT_WRITTEN.test(result)) return true;
-      const frame = result.length > FEW_CHARS ? `${result.slice(0, 500)}\n${result.slice(-500)}` : result;
-      if (IS_RUNNING.test(frame) || STILL_RUNS.test(frame) || OPEN_SESSION.test(result)) return true;
-      const [, tagged, plain] = EXIT_CODE.exec(frame) ?? [];
-      const exitCode = tagged ?? plain;
+      if (isNotWritten(result)) return true;
+      const next = openIdIn(result);
+      if (next !== undefined) this.#background.set(next, { call: started, checks });
+      if (next !== undefined || isRunning(result)) return true;
+      const exitCode = exitCodeIn(result);
       // A command that prints the output fails for itself.
       const isAnswer = commandLineOf(call.args) === undefined;
       const isError = (isAnswer && call.failed) || (exitCode !== undefined && exitCode !== '0');
-      const isKnown = exitCode !== undefined || scriptOf(call.args) !== undefined;
+      const isKnown = exitCode !== undefined || scriptOf(call.args) !== undefined || isCell(id);
       const hasEnded = isKnown && checks.every(({ hiddenBy }) => hiddenBy === undefined);
       const failed = hasEnded ? isError : failureIn(started, result, isError) !== undefined;
       const told = failed ? result : withoutOwnWords(result, started);
       if (!failed && !isKnown && !SAYS_PASSED.test(told)) return true;
-      this.#background.delete(id);
+      // A session and its cells are one command.
+      for (const [one, { call: begun }] of this.#background.entries())
+        if (begun === started) this.#background.delete(one);
       for (const check of checks) this.#note(check, started, failed, told);
       return true;
     }
@@ -455,18 +443,6 @@ function isLastBeforeEcho({ command }: CheckCommand, args: Json): boolean {
 
 const PRINTS_EXIT_CODE = /\b(?:echo|printf)\b[^;&|\n]*\$(?:\?|\{?PIPESTATUS)/;
 const PRINTED = /^(?:.*\b(?:exit|rc|ec|code|status)\w*\W{0,4})?(\d{1,3})\W*$/gim;
-
-/** Returns true if an argument is the id of the output, or a command or path with it. */
-function isAskedFor(args: Json, id: string): boolean {
-  return (
-    isJsonObject(args) &&
-    Object.values(args).some((value) =>
-      typeof value === 'string'
-        ? value === id || (id.length > 3 && value.includes(id))
-        : typeof value === 'number' && String(value) === id,
-    )
-  );
-}
 
 /** Returns the end of a result without the lines that the command itself holds, such as those of its `echo`. */
 function withoutOwnWords(result: string, { args }: RunCall): string {
