@@ -82,6 +82,15 @@ test('requests that are made again and again are no sign of life', () => {
     'has had no answer for 12 minutes, after 2 failed requests (Request timed out.)',
   );
   expect(alertAfter(12, [failed, answered('Done.')], at)).toBeUndefined();
+  // The silence began before the first request that failed.
+  const view = new RunView();
+  const begin: TrajectoryPayload = { kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Fix it' };
+  const minutes = [0, 6];
+  for (const [index, record] of scriptRun('r', [begin, failed]).entries())
+    view.fold({ ...record, recorded_at_unix_ms: START_MS + (minutes[index] ?? 0) * MINUTE_MS });
+  expect(alertOf(view, { nowMs: START_MS + 11 * MINUTE_MS })?.text).toMatch(
+    /^has had no answer for 11 minutes, after 1/,
+  );
 });
 
 test('a model that does not answer is told, and an agent that has answered is not waited for', () => {

@@ -31,6 +31,9 @@ test('a file without an end leaves the end of the records', () => {
   const verdict = verdictOf(killed, [], { call: 'npm test', isRunning: true });
   const silent = verdictOf(undefined, [], { call: 'npm test', isRunning: true, silentMs: 60_000 });
   expect(completedBy({ ...recorded, ending: killed, verdict }, { ...blank, verdict: silent }).verdict).toEqual(verdict);
+  const retries = verdictOf(undefined, [], { failedRequests: 1, requestError: 'Connection dropped', silentMs: 60_000 });
+  const open = { ...recorded, verdict: silent };
+  expect(completedBy(open, { ...blank, verdict: retries }).verdict).toEqual(retries);
   const failing = verdictOf(killed, [], { failedRequests: 3, requestError: 'Connection dropped' });
   const file = { ...blank, ending: killed, verdict: failing };
   expect(completedBy({ ...recorded, ending: killed, verdict }, file).verdict).toEqual(failing);

@@ -37,7 +37,9 @@ export function completedBy(recorded: RunFacts, file: RunFacts | undefined): Run
   if (file.calls < recorded.calls) return isUsageKnown ? recorded : { ...recorded, ...picked(file, USAGE) };
   const types = new Set(file.moments.map(({ type }) => type));
   const ofAdvice = recorded.moments.filter(({ type }) => !types.has(type));
-  const isEndOfRecords = file.ending === undefined && SAYS_LITTLE.has(file.verdict.verdict);
+  const { ending, verdict } = recorded;
+  const saysMore = ending !== undefined || verdict.verdict === 'waiting';
+  const isEndOfRecords = saysMore && file.ending === undefined && SAYS_LITTLE.has(file.verdict.verdict);
   return {
     ...file,
     ...present(picked(recorded, OF_RECORDS)),

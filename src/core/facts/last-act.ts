@@ -40,9 +40,10 @@ export class LastActFold {
   /** True if the user left the program after the answer. */
   #hasLeft = false;
   #isPlan = false;
-  /** The requests that failed since the last answer, the time of the first one, and what the last one said. */
+  /** The requests that failed since the last answer, the time of the last record before them, and what the last one said. */
   #failedRequests = 0;
   #failingSinceMs = 0;
+  #lastAtMs = 0;
   #requestError = '';
   #lastCall: RunCall | undefined;
   readonly #programs = new RunningPrograms();
@@ -51,7 +52,8 @@ export class LastActFold {
   #served: ReadonlySet<string> = new Set();
 
   fold({ payload, recorded_at_unix_ms: atMs }: TrajectoryRecord, call: RunCall | undefined): void {
-    if (this.#failedRequests === 0) this.#failingSinceMs = atMs;
+    if (this.#failedRequests === 0) this.#failingSinceMs = this.#lastAtMs || atMs;
+    this.#lastAtMs = atMs;
     switch (payload.kind) {
       case 'session_event':
         this.#waitsFor = waitText(payload) ?? this.#waitsFor;
@@ -183,7 +185,7 @@ const OPEN_OFFER =
 const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;
 
 /** Such as "Want me to?": what it asks is in the sentence before. */
-const SHORT_QUESTION_CHARS = 20;
+const SHORT_QUESTION_CHARS = 12;
 
 /** The question with which a text ends; its last 200 characters if it is longer. Undefined without one that a person must answer. */
 export function questionIn(text: string): string | undefined {

@@ -152,7 +152,7 @@ export interface LastAct {
   readonly refused?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
-  /** Number of requests to the model that failed since its last answer, the time of the first one, and what the last one said. */
+  /** Number of requests to the model that failed since its last answer, the time of the last record before them, and what the last one said. */
   readonly failedRequests?: number;
   readonly failingSinceMs?: number;
   readonly requestError?: string;
