@@ -122,7 +122,8 @@ test('every check of a line counts, and a command that the task names is a check
   expect(keysOf('ds = Dataset()', `This fails:\n${code}`)).toEqual([]);
 });
 
-test('a benchmark that selects no test is no check', () => {
+test('a benchmark that selects no test, and a look at a task, is no check', () => {
+  expect(checkCommandsOf({ command: 'mise task info test:e2e' })).toEqual([]);
   expect(checkCommandsOf({ command: 'go test -bench Write -run XXX ./a | grep Solid' })).toEqual([]);
   expect(checkCommandsOf({ command: 'go test -bench Write ./a' })).toHaveLength(1);
 });

@@ -204,6 +204,7 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     }
     if (INSTALLS.test(value) && values.slice(0, index).some((word) => PACKAGE_MANAGER.test(word))) return [];
     if (LOOKS_UP.test(value) && PACKAGE_MANAGER.test(values[index - 1] ?? '')) return [];
+    if (LOOKS_UP.test(values[index + 1] ?? '') && /^tasks?$/.test(value)) return [];
     const rest = values.slice(index).filter((word) => !/\s/.test(word) && !TOOLCHAIN_NAME.test(word));
     const check = checkOf(rest) ?? scriptOf(rest, values.slice(0, index));
     if (check !== undefined) {
