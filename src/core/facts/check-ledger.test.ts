@@ -510,6 +510,7 @@ test('a check before a command whose exit code stands for both passed only if wh
   // The line prints the exit code of the check.
   expect(after('npx tsc --noEmit; echo "exit $?"', 'exit 0')).toEqual(['passed']);
   expect(after('npx tsc --noEmit; echo "EXIT=$?"', 'a.ts: no\nEXIT=2')).toEqual(['failed']);
+  expect(after('mix credo; echo "CREDO_EXIT=$?"', 'found 1 warning\nCREDO_EXIT=24')).toEqual(['failed']);
   expect(after('npx tsc --noEmit | head -3; echo ${PIPESTATUS[0]}', '1')).toEqual(['failed']);
 });
 
@@ -521,6 +522,8 @@ test('a check whose program is not installed could not run, which says nothing a
     expect(resultsAfter(['python -m pyright a.py 2>&1 | tail -20', `${shell}: command not found: python`])).toEqual([
       'python -m pyright a.py could not run: it was not found',
     ]);
+  const spawn = 'error: Failed to spawn: `pytest`\n  Caused by: No such file or directory (os error 2)';
+  expect(resultsAfter(['uv run pytest', spawn])).toEqual(['uv run pytest could not run: it was not found']);
   expect(resultsAfter(['python -m pytest', '/usr/bin/python: No module named pytest'])).toEqual([
     'python -m pytest could not run: it was not found',
   ]);

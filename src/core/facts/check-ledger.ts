@@ -37,7 +37,7 @@ const MAX_CHECKS = 16;
 
 /** A command that is wrong itself, such as an unknown script. It says nothing about the project. */
 const WRONG_COMMAND =
-  /command not found|unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|is not expected in this context|lstat \S+: no such file or directory|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler|cannot write multiple packages to/i;
+  /command not found|\bFailed to spawn: |unrecognized (?:subcommand|option|argument)|unknown (?:command|option|argument|script|flag)|missing script|script not found|no such (?:task|target|script)|no rule to make target|Command "[^"]+" not found|has an? "[^"]+" script|could not be found in this|no module named|can't find a root directory|go\.mod file not found|no (?:matching )?tests? (?:found|to run)|is not expected in this context|lstat \S+: no such file or directory|no task named|could not determine executable|is not recognized as|not a (?:known|valid) (?:command|task)|sibling tool call errored|error: unexpected argument|to get access to the TypeScript compiler|cannot write multiple packages to/i;
 
 /** A commit that fails although its hooks passed: there is nothing to commit, or it cannot be signed or written. */
 const NOT_BY_HOOKS =
@@ -442,7 +442,7 @@ function isLastBeforeEcho({ command }: CheckCommand, args: Json): boolean {
 }
 
 const PRINTS_EXIT_CODE = /\b(?:echo|printf)\b[^;&|\n]*\$(?:\?|\{?PIPESTATUS)/;
-const PRINTED = /^(?:.*\b(?:exit|rc|ec|code|status)\w*\W{0,4})?(\d{1,3})\W*$/gim;
+const PRINTED = /^(?:.*(?<![a-z])(?:exit|rc|ec|code|status)\w*\W{0,4})?(\d{1,3})\W*$/gim;
 
 /** Returns the end of a result without the lines that the command itself holds, such as those of its `echo`. */
 function withoutOwnWords(result: string, { args }: RunCall): string {

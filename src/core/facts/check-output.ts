@@ -257,7 +257,7 @@ export function isNotInstalled({ command, key }: CheckCommand, result: string): 
 }
 
 const NOT_INSTALLED =
-  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)|to get access to the TypeScript compiler, (tsc),/im;
+  /\bcommand not found: ([\w.+-]+)|(?<![\w./-])(?!\d+:)([\w.+-]+)['"`]?:? (?:command not found|not found$|could not be found|is not recognized as)|\bNo module named '?([\w-]+)|\bFailed to spawn: [`']?([\w.-]+)|to get access to the TypeScript compiler, (tsc),/im;
 
 /** What a shell or a package manager says before it begins a command or script, and the line with which it begins one. */
 const ABORTED_BEFORE =

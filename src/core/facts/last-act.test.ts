@@ -7,6 +7,14 @@ test.each([
   ['All tests pass. Want me to push and open a PR?', 'Want me to push and open a PR?'],
   ['The config has two owners.\nWhich one stays, **a** or `b`?', 'Which one stays, a or b?'],
   ['Should I use 19% or 20%? Just let me know!', 'Should I use 19% or 20%?'],
+  [
+    'All checked.\n\nWould you like me to:\n1. Fix A\n2. Fix B\n3. Something else?',
+    'Would you like me to: 1. Fix A 2. Fix B 3. Something else?',
+  ],
+  [
+    'Two ways are left. Which one do you prefer?\n\n- keep it\n- drop it',
+    'Two ways are left. Which one do you prefer? - keep it - drop it',
+  ],
   ['I can close the issue: it is a duplicate of #12. Want me to?', 'it is a duplicate of #12. Want me to?'],
   ['手順を確認しました。動作検証します。やりますか？', '動作検証します。 やりますか？'],
 ])('%j ends with a question', (text, question) => {
@@ -21,6 +29,7 @@ test.each([
   'The page is up. Do you have any other questions?',
   'The migration is done. What would you like to work on next?',
   'Why did it fail? The port was taken.',
+  '**What changed?**\n- the port\n- the host',
 ])('%j asks nothing that a person must answer', (text) => {
   expect(questionIn(text)).toBeUndefined();
 });

@@ -75,6 +75,19 @@ test('an answer whose text is not in the file is an answer if it has tokens that
   expect(endOf(30)).toMatchObject({ outcome: 'ended', reason: 'no_answer' });
 });
 
+test('a turn that the user stopped says nothing of the end of the next one', () => {
+  const { runs } = importLines(copilotImporter, [
+    event('user.message', { content: 'Write it.' }),
+    event('assistant.message', { messageId: 'm1', content: '', toolRequests: [{ toolCallId: 'c1', name: 'create' }] }),
+    event('tool.execution_start', { toolCallId: 'c1', toolName: 'create', arguments: {} }),
+    event('abort', { reason: 'user_initiated' }),
+    event('user.message', { content: 'Again.' }),
+    event('assistant.message', { messageId: 'm2', content: 'Written.' }),
+    shutdown,
+  ]);
+  expect(runs[0]?.payloads.at(-1)).toMatchObject({ kind: 'run_ended', outcome: 'ended' });
+});
+
 test('a session ends with its last turn, not with the program that waited for its user', () => {
   const at = (time: string, one: object) => ({ ...one, timestamp: `2026-02-01T10:00:${time}.000Z` });
   const { runs } = importLines(copilotImporter, [

@@ -46,6 +46,8 @@ class CopilotRun {
     switch (type) {
       case 'user.message':
         this.outcome(undefined, atMs);
+        // A call of a stopped turn has no end.
+        this.#calls.clear();
         yield* this.#userItems(data, atMs);
         return true;
       case 'system.message':
