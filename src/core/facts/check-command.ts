@@ -127,9 +127,17 @@ export function checkCommandsOf(args: Json, task = ''): readonly CheckCommand[] 
   return line === undefined ? [] : checksIn(line.slice(0, MAX_CHARS), task);
 }
 
+/** The patch that older versions of Codex give to the command `apply_patch`. */
+export function patchIn(args: Json): string | undefined {
+  const command = isJsonObject(args) ? args['command'] : undefined;
+  const [program, patch] = Array.isArray(command) ? command : [];
+  return program === 'apply_patch' && typeof patch === 'string' ? patch : undefined;
+}
+
 export function commandLineOf(args: Json): string | undefined {
   if (!isJsonObject(args)) return undefined;
   const { cmd, command = cmd } = args;
+  if (patchIn(args) !== undefined) return undefined;
   const line = Array.isArray(command) ? command.join(' ') : command;
   return typeof line === 'string' ? line : undefined;
 }

@@ -462,6 +462,13 @@ test('a file that was made and removed again is a change only for a check that r
   expect(fold.changes).toContainEqual({ file: 'scratch.bin', number: 4, from: 3 });
 });
 
+test('a patch that an older Codex gives to apply_patch names its files, and its text is no command', () => {
+  const fold = new WorkFold();
+  const patch = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-npm test\n+git commit -m x\n*** End Patch';
+  fold.fold(payload, { ...call, tool: 'shell', args: { command: ['apply_patch', patch] } });
+  expect(fold.work).toMatchObject({ commits: 0, filesChanged: ['src/a.ts'] });
+});
+
 test('a commit counts if the push after it failed', () => {
   const fold = new WorkFold();
   const result = '[main 68e250b] feat: panel\n 1 file changed\nfatal: could not read from remote repository';

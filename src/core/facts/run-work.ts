@@ -2,7 +2,7 @@ import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.
 import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn } from './check-command.ts';
+import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn, patchIn } from './check-command.ts';
 import { commitCommands, filesWrittenIn, placeOf, shellChangesOf } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
@@ -176,7 +176,7 @@ export class WorkFold {
     }
     const settled = command === undefined ? [] : this.#readCommand(command, result, call.number);
     const [argument] = isJsonObject(args) ? Object.values(args) : [args];
-    const patch = typeof argument === 'string' ? argument : '';
+    const patch = patchIn(args) ?? (typeof argument === 'string' ? argument : '');
     const patchedFiles = filesOfPatch(patch);
     for (const file of patchedFiles) {
       const isGone = patch.includes(`*** Delete File: ${file}`) && this.#created.has(file);

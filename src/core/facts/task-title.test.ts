@@ -22,6 +22,14 @@ test.each([
   ['<!-- task-6 -->\nReview the diff.', 'Review the diff.'],
   ['❯ go run .\n2026/06/18 13:17:39 WARN slow\nWhy is it slow?', 'Why is it slow?'],
   ['Implement this plan:\n\n# Faster start', 'Faster start'],
+  [
+    '\n## User Input\n\n```text\nUC-19 from the use cases\n```\n\nYou **MUST** consider the user input before proceeding (if not empty).\n\n## Goal\n\nFind gaps.',
+    'UC-19 from the use cases',
+  ],
+  [
+    '## User Input\r\n\r\n```text\r\n\r\n```\r\n\r\nYou **MUST** consider the user input before proceeding (if not empty).\r\n\r\n## Outline\r\n\r\nYou are updating the constitution.',
+    'You are updating the constitution.',
+  ],
   ['can you take a look at:\n\nhttps://example.org/issues/7', 'can you take a look at: https://example.org/issues/7'],
   [
     '# Files mentioned by the user:\n\n## image (2).png: /w/image (2).png\n\n## My request for Codex:\nAdd it to the page\n',

@@ -26,6 +26,9 @@ const NOISE =
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
 
+/** Spec Kit puts the words of the user, which may be none, before its template. */
+const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)```(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
+
 export function slashCommand(text: string): { readonly name: string; readonly args: string } | undefined {
   const name = COMMAND_NAME.exec(text)?.[1];
   return name === undefined ? undefined : { name, args: COMMAND_ARGS.exec(text)?.[1]?.trim() ?? '' };
@@ -48,7 +51,9 @@ export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
-  const written = withoutWrappers(start).replaceAll(TAG, ' ').trim();
+  const shown = withoutWrappers(start).replaceAll(TAG, ' ').trim();
+  const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];
+  const written = input.trim() || shown.slice(template.length);
   let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)
     for (const opening of OPENINGS) text = text.replace(opening, '').trim();
