@@ -135,15 +135,13 @@ test('subagents of a workflow belong to the session, one folder deeper', async (
   ]);
 });
 
-test('an export of opencode says in which folder its session worked', async () => {
+test('a session file of opencode and its export say in which folder the session worked', async () => {
   const info = { id: 'ses_1', slug: 'calm-owl', directory: '/home/ann/a "shop"', time: { created: 1 } };
-  for (const space of [0, 2]) {
-    await writeFile(
-      join(root, 's.json'),
-      JSON.stringify({ info, messages: [{ parts: [{ directory: '/x' }] }] }, null, space),
-    );
-    expect(await sessionFolder(join(root, 's.json'))).toBe('/home/ann/a "shop"');
-  }
+  for (const space of [0, 2])
+    for (const file of [info, { info, messages: [{ parts: [{ directory: '/x' }] }] }]) {
+      await writeFile(join(root, 's.json'), JSON.stringify(file, null, space));
+      expect(await sessionFolder(join(root, 's.json'))).toBe('/home/ann/a "shop"');
+    }
   await writeFile(join(root, 's.json'), JSON.stringify({ messages: [{ info: { directory: '/x' } }] }));
   expect(await sessionFolder(join(root, 's.json'))).toBeUndefined();
 });

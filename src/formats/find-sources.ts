@@ -13,8 +13,9 @@ import { isJsonObject, jsonOf, textOrUndefined } from '../core/base/json.ts';
 const HEAD_BYTES = [16_384, 262_144];
 const MAX_UNPACKED = 16_777_216;
 
-/** `opencode export` begins with what it knows of the session. */
-const EXPORTED_FOLDER = /^\s*\{\s*"info":\s*\{[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
+/** A session file of opencode, and its export, begin with what they know of the session. */
+const EXPORTED_FOLDER =
+  /^\s*\{\s*(?:"info":\s*\{|"id":\s*"ses_)[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
 
 /**
  * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it; gzip is unpacked. Undefined for an unreadable
