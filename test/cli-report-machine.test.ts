@@ -354,7 +354,7 @@ test('a session without an end and without a record for hours counts as dead, un
   await writeFileAt('.claude/projects/-o/silent.jsonl', asked);
   const env = homeOnly(join(here.cwd, 'home'));
   const { stdout } = await here.run([], { env });
-  expect(stdout).toContain('1 needs you: 1 failed or cut off (before an answer)');
+  expect(stdout).toContain('1 needs you: 1 failed or cut off (cause unknown)');
   expect(stdout).not.toContain('At work');
   expect(stdout).toMatch(
     /cut off +other +task of silent: before it answered; no record for 8\.\d hours +(?:\d\d:\d\d +)?1\n/,

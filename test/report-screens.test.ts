@@ -240,7 +240,7 @@ test('the reason has more of a line than the title, and lines of its own where r
   const ends = [CUT_OFF, RATE_LIMIT, verdictOf(undefined, [], { call: command, silentMs })];
   for (const [index, verdict] of ends.entries()) report.add({ ...factsOf(4), id: `run-${index}`, verdict });
   const text = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
-  expect(text).toContain('3 need you: 3 failed or cut off (1 while a call ran, 1 rate limit,\n1 before an answer)\n');
+  expect(text).toContain('3 need you: 3 failed or cut off (2 cause unknown, 1 rate limit)\n');
   expect(text).toContain(' 1\n         while "npm run build" was running; no record for 7.0 hours\n');
   expect(text).toContain(' 2\n         rate limit: You have hit your limit · resets 5am (Europe/Paris)\n');
   expect(text).toContain(
@@ -250,7 +250,7 @@ test('the reason has more of a line than the title, and lines of its own where r
   for (let index = 3; index < 20; index += 1)
     report.add({ ...factsOf(4), id: `run-${index}`, task: `Task ${index}`, verdict: RATE_LIMIT });
   const full = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
-  expect(full).toContain('20 need you (19 below): 20 failed or cut off (18 rate limit, 1 while a call ran,\n');
+  expect(full).toContain('20 need you: 20 failed or cut off (18 rate limit, 2 cause unknown)\n');
   expect(full).toMatch(/^cut off shop \/review the last three…: while "npm run build" was running; no… {3}1$/m);
   expect(full).toContain('Open first: coxswain 1. coxswain --needs-me lists all 20, --all every session');
 });
@@ -282,10 +282,10 @@ test('the list of those that need you has each with its number, title and whole 
   const report = reportOf(60);
   const document = needsDocument(report, FRAME);
   const text = terminalText(document, { paint, width: 80 });
-  expect(text).toContain('20 need you: 5 waiting, 10 failed or cut off (5 rate limit, 5 while a call ran)');
-  expect(text).toContain('\nFailed or cut off: 10 (5 rate limit, 5 while a call ran)\n');
-  expect(text).toContain(
-    '\n✗ 8  shop  /review the last three commits\n  rate limit: You have hit your limit · resets 5am (Europe/Paris)\n',
+  expect(text).toContain('20 need you: 5 waiting, 10 failed or cut off (5 rate limit, 5 cause unknown)');
+  expect(text).toContain('\nFailed or cut off: 10 (5 rate limit, 5 cause unknown)\n');
+  expect(text).toMatch(
+    /\n✗ 8 {2}shop {2}\/review the last three commits\n {2}\d{4}-\d\d-\d\d \d\d:\d\d, rate limit: You have hit your limit · resets/,
   );
   expect(text.match(/^[●✗·] \d+ {2}/gm)).toHaveLength(20);
   expect(text).not.toContain('Worked');
@@ -295,6 +295,15 @@ test('the list of those that need you has each with its number, title and whole 
   expect(sections.map(({ name }) => name)).toEqual(['waiting', 'failed', 'failing']);
   const none = terminalText(needsDocument(reportOf(1), FRAME), { paint, width: 80 });
   expect(none).toContain('; none needs you\n');
+});
+
+test('the list of those that need you has what their failed checks printed', () => {
+  const report = new NightReport(() => '');
+  const error = "src/a.ts(3,1): error TS2304: Cannot find name 'x'.";
+  const checks = [{ command: 'npx tsc --noEmit', number: 7, failed: true, error }];
+  report.add({ ...factsOf(4), checks, verdict: verdictOf(undefined, checks, { isAnswer: true }) });
+  const text = terminalText(needsDocument(report, FRAME), { paint, width: 100 });
+  expect(text).toContain(`, npx tsc --noEmit failed in call 7\n  ${error}\n`);
 });
 
 test('the head names every need, and the models of the runs without a known cost', () => {
@@ -317,7 +326,7 @@ test('the head names every need, and the models of the runs without a known cost
     '607 sessions in 4 projects in the last 12 hours; $211.56',
     '91 runs without a known cost: new-model-9, other, third; 202.3 hours active',
     '202 need you (51 below): 50 waiting, 100 failed or cut off (50 rate limit,',
-    '50 while a call ran), 50 with a failed check, 1 refused, 1 with a question',
+    '50 cause unknown), 50 with a failed check, 1 refused, 1 with a question',
   ]);
   expect(lines.join('\n')).toMatch(/\nrefused .*: its last call \(git push\)/);
   expect(lines.length).toBeLessThanOrEqual(24);

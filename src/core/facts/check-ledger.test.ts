@@ -45,6 +45,17 @@ test('another program of the same purpose makes up for a failed one only if it d
   expect(failedAfter(['gofmt -l .', 'a.go'], ['golangci-lint run'])).toEqual([]);
 });
 
+test('a failed check has the line of its output that says so', () => {
+  const errorOf = (result: string) => checksAfter([['npm test', result]])[0]?.error;
+  expect(errorOf('> vitest run\n\n  FAIL  src/a.test.ts > adds\nAssertionError: 3\n')).toBe(
+    'FAIL  src/a.test.ts > adds',
+  );
+  expect(errorOf("src/a.ts(3,1): error TS2304: Cannot find name 'x'.\nmore")).toBe(
+    "src/a.ts(3,1): error TS2304: Cannot find name 'x'.",
+  );
+  expect(errorOf('it broke')).toBeUndefined();
+});
+
 test('the end of a script of the project before a pipe is known only by its words', () => {
   const after = (end: string): readonly string[] =>
     resultsAfter(['node scripts/lint-posts.mjs -p a.mdx | tail -4', undefined, end]);

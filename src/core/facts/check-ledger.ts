@@ -17,6 +17,7 @@ import {
   isEndHidden,
   isNotInstalled,
   judgeEach,
+  failureLine,
   lackOf,
   listsFiles,
   neverBegan,
@@ -335,7 +336,8 @@ export class CheckLedger {
     const part = before?.failed === true ? check.command : '';
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
-    const known = { ...present({ lacks: failed ? lackOf(result) : undefined }), ...(fixed === 0 ? {} : { fixed }) };
+    const why = failed ? present({ lacks: lackOf(result), error: failureLine(result) }) : {};
+    const known = { ...why, ...(fixed === 0 ? {} : { fixed }) };
     const last = { command: check.chain ?? check.command, number, failed, ...known };
     const scripts = scriptsIn(result);
     const runs = scripts[0] ?? before?.runs;

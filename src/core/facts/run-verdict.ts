@@ -31,6 +31,8 @@ export interface LastCheck {
   readonly neverBegan?: true;
   /** What its machine lacked, if its output plainly says that it failed for that. */
   readonly lacks?: keyof typeof LACKS;
+  /** The line of its output that says that it failed: for people, never for a model. */
+  readonly error?: string;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
 }

@@ -31,9 +31,9 @@ export const WORDS = {
     permission: 'waiting for permission',
   },
   cause: {
-    running: 'while a call ran',
+    running: 'cause unknown',
     requests: 'after failed requests',
-    silent: 'before an answer',
+    silent: 'cause unknown',
     source: 'as its source says',
   },
   outcome: {

@@ -37,6 +37,7 @@ import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
 const TEXT_CHARS = 160;
+const MAX_ERRORS = 2;
 export function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
 }
@@ -160,7 +161,10 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
                 styled('dim', `${printableCut(project, 40)}  `),
                 styled('strong', title),
               ],
-              lines: why === '' ? [] : [why],
+              lines: [
+                `${localTimeText(run.lastAtMs)}${why === '' ? '' : `, ${why}`}`,
+                ...failedChecks(run).map((line) => styled('dim', line)),
+              ],
             })),
           ),
         ),
@@ -168,6 +172,13 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
       ...earlierBlocks(report),
     ],
   };
+}
+
+/** What the failed checks of a session printed. */
+function failedChecks({ checks }: RunFacts): readonly string[] {
+  return checks
+    .flatMap(({ error }) => (error === undefined ? [] : [printableCut(error, TEXT_CHARS)]))
+    .slice(-MAX_ERRORS);
 }
 
 function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem {

@@ -272,7 +272,10 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
   return [
     ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
     ...(facts.length === 0 ? [] : [facts.join(', ')]),
-    ...checks.map((check) => `${printableCut(check.command, 80)} ${checkResult(check)} in call ${check.number}`),
+    ...checks.map(
+      (check) =>
+        `${printableCut(check.command, 80)} ${checkResult(check)} in call ${check.number}${check.error === undefined ? '' : `: ${printableCut(check.error, 160)}`}`,
+    ),
   ];
 }
 
