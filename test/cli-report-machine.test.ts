@@ -146,6 +146,12 @@ test('a prompt under the id of another session, with which a file begins, is no 
   await writeFileAt('.claude/projects/-o/alone.jsonl', `${prompt}\n${session('alone')}`);
   const { stdout } = await here.run(['report', '--json', '--all'], { env: homeOnly(join(here.cwd, 'home')) });
   expect(jsonLines(stdout).flatMap(({ id }) => (typeof id === 'string' ? [id] : []))).toEqual(['alone']);
+  // So is the interruption of that session, which may be dated a millisecond after the plan that this one begins with.
+  const at = new Date(Date.parse(AN_HOUR_AGO) + 1).toISOString();
+  const stray = prompt.replaceAll(AN_HOUR_AGO, at).replace('task of earlier', '[Request interrupted by user]');
+  await writeFileAt('.claude/projects/-o/alone.jsonl', `${stray}\n${session('alone')}`);
+  const again = await here.run(['report', '--json', '--all'], { env: homeOnly(join(here.cwd, 'home')) });
+  expect(jsonLines(again.stdout).flatMap(({ id }) => (typeof id === 'string' ? [id] : []))).toEqual(['alone']);
 });
 
 test('the number of a run in the last report, or the beginning of its id, opens the run', async () => {
@@ -259,7 +265,7 @@ test('the page of a run that was cut off says that nothing tells why, its last r
   const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
   const { stdout } = await here.run([id], { env });
   expect(stdout).toContain('\n  its records do not say why it ended\n');
-  expect(stdout).toContain('\n  1 file changed, no commit in the session\n');
+  expect(stdout).toContain('\n  1 file changed, no commit seen\n');
   expect(stdout).toContain('\n  last request: Now write it\n  “All is planned. […] Now the files.”\n');
   expect(stdout).toContain(String.raw`cd '/gone/it'\''s mine' && claude --resume `);
 });

@@ -130,6 +130,7 @@ export const CANCELLATIONS: readonly HostText[] = [
 
 /** Failures that remain failures, although their words resemble a refusal. */
 export const FAILURES: readonly string[] = [
+  'failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 2, stdout: 17 errors, stderr: ',
   'Exit code 1\nsudo: a password is required',
   'Exit code 1\nme is not in the sudoers file.  This incident will be reported.',
   'Exit code 22\ncurl: (22) The requested URL returned error: 403',

@@ -285,6 +285,9 @@ function hasOnlyPrompt({ view }: RunFactsFold): boolean {
   return turns === 0 && calls === 0 && parentRunId === undefined;
 }
 
+/** A session that begins with the plan of another one repeats the interruption of that one. */
+const SAME_MOMENT_MS = 1_000;
+
 /** A run that is dated further ahead of this machine's clock is not one of the last hours. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
@@ -394,7 +397,8 @@ async function* runsOfSource(
     }
   }
   for (const fold of prompts)
-    if (fold.view.counts.startedAtMs > workedFromMs || workedFromMs === Infinity) yield* await placed(finish(fold));
+    if (fold.view.counts.startedAtMs > workedFromMs + SAME_MOMENT_MS || workedFromMs === Infinity)
+      yield* await placed(finish(fold));
   if (!hasOld) reportDamage();
 }
 

@@ -33,6 +33,7 @@ test.each([
   ['npx next build', 'next build'],
   ['pre-commit run --all-files', 'pre-commit run'],
   ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
+  ['nix flake check', 'nix flake check'],
   ['./scripts/test-filter.sh tmux 2>&1 | tail -3', 'scripts/test-filter.sh'],
   ['cd infra && bash validate_config.sh', 'validate_config.sh'],
   ['bun "scripts/opencode/test-tool-output.ts"', 'scripts/opencode/test-tool-output.ts'],
@@ -98,6 +99,7 @@ test('a command that the task names is a whole command there', () => {
   for (const command of [
     'flutter pub get',
     'bd ready',
+    'git ls-remote --heads origin',
     'ncu -u',
     'dart fix --apply',
     'entire --help',

@@ -58,7 +58,8 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ['lint', /^(?:hadolint|yamllint|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
   ['lint', /^(?:govulncheck|luacheck|clang-tidy|cppcheck|bandit|knip|pre-commit run|next lint)$/],
   ['types', /^(?:cargo check|deno check|svelte-check|astro check)$/],
-  ['build', /^(?:(?:next|vite|astro|forge|xcodebuild) build|cmake --build)$/],
+  ['build', /^(?:(?:next|vite|astro|forge|xcodebuild|nix|nixos-rebuild) build|cmake --build)$/],
+  ['check', /^nix flake check$/],
 ];
 
 /** Programs that run the targets of a project, and whether they take several targets. */
@@ -102,7 +103,7 @@ const WRAPPER = /^(?:env|fnm|nvm|volta|sudo|timeout|time|nice|direnv|corepack)$/
 const SHELL = /(?:^|[\\/])(?:(?:ba|da|k|z)?sh|pwsh|powershell)(?:\.exe)?$/i;
 /** Words of commands that prepare a project, or look at what is there. A task that names them asks for no check. */
 const FETCHES =
-  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|ready|show|logs?|view|info|fmt|format|describe|capture|monitor|send|open|attach)$/;
+  /^(?:get|sync|download|restore|pull|push|clone|fetch|checkout|start|serve|dev|watch|build_runner|status|list|ls|ls-remote|ready|show|logs?|view|info|fmt|format|describe|capture|monitor|send|open|attach)$/;
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 

@@ -44,11 +44,14 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
     refused(/^patch rejected: writing outside of the project\b/),
     refused(/^This action was rejected due to unacceptable risk\./),
     refused(
-      /^exec_command failed[^]{1,8000}Rejected\(\\*"(?:(?:exec command )?rejected by user|This action was rejected)/,
+      /^exec_command failed[^]{1,8000}Rejected\(\\*"(?:(?:exec command )?rejected by user|This action was rejected|[^]{1,8000} rejected: blocked by policy)/,
     ),
     refused(/^approval policy is \w+; reject command\b/),
     refused(/^(?:Command|Tool call) blocked by PreToolUse hook: /),
-    refused(/^(?:failed in sandbox|sandbox denied exec error)\b/),
+    // It says so of every exit code and of a timeout; a refusal of the system is in the output.
+    refused(
+      /^(?:failed in sandbox|sandbox denied exec error)\b(?=[^]*(?:[Oo]peration not permitted|[Pp]ermission denied|[Rr]ead-only file system))/,
+    ),
     cancelled(/^(?:Wall time: [\d.]+ seconds\n)?aborted(?: by user)?(?: after [\d.]+s)?$/),
   ],
   gemini: [

@@ -15,7 +15,11 @@ test.each([
     'Two ways are left. Which one do you prefer?\n\n- keep it\n- drop it',
     'Two ways are left. Which one do you prefer? - keep it - drop it',
   ],
-  ['I can close the issue: it is a duplicate of #12. Want me to?', 'it is a duplicate of #12. Want me to?'],
+  [
+    'I can close the issue: it is a duplicate of #12. Want me to?',
+    'I can close the issue: it is a duplicate of #12. Want me to?',
+  ],
+  ['Done. Should I add a page (e.g. common errors)?', 'Should I add a page (e.g. common errors)?'],
   ['手順を確認しました。動作検証します。やりますか？', '動作検証します。 やりますか？'],
 ])('%j ends with a question', (text, question) => {
   expect(questionIn(text)).toBe(question);

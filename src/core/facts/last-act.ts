@@ -206,7 +206,7 @@ export function questionIn(text: string): string | undefined {
   if (offer !== undefined)
     return offer.length > QUESTION_CHARS ? `${offer.slice(0, QUESTION_CHARS - 1).toWellFormed()}…` : offer;
   const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
-  const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +|(?<=[。！？])/)].slice(-2);
+  const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u)].slice(-2);
   if (!/[?？]["'*_)”」]*$/.test(sentence) || OPEN_OFFER.test(sentence)) return undefined;
   const question = `${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`
     .trim()

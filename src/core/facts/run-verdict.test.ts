@@ -67,6 +67,13 @@ test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(undefined, [passed], { isAnswer: true }).verdict).toBe('worked');
 });
 
+test('a refusal before the last message of the user needs nothing of its person', () => {
+  const after = (call: string) => verdictOf(undefined, [], { isAnswer: true, calls: 1, refused: 1, call });
+  expect(after('rm -rf build').isRefused).toBe(true);
+  expect(after('')).toMatchObject({ evidence: expect.stringContaining('its only call was refused') });
+  expect(after('').isRefused).toBeUndefined();
+});
+
 test('a run without an end that has no record for six hours was cut off, unless it waits for its user', () => {
   const after = (hours: number, more: LastAct = {}): readonly string[] => {
     const { evidence, verdict } = verdictOf(undefined, [passed], { silentMs: hours * 3_600_000, ...more });

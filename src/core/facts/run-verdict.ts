@@ -391,12 +391,17 @@ function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused =
   readonly text: string;
   readonly isRefused?: boolean;
 } {
-  if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: true };
+  // Without a last call, the agent has answered another message since then.
+  const isOpen = call !== '';
+  if (calls === 1 && refused > 0) return { text: 'its only call was refused', ...(isOpen ? { isRefused: true } : {}) };
   const of = `of its ${countOf(calls, 'call')}`;
   if (calls > 1 && isRefused && refused < 2)
     return { text: `its last call (${printableCut(call, 80)}) was refused`, isRefused: true };
   if (refused > 0 && 2 * refused >= calls)
-    return { text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`, isRefused: true };
+    return {
+      text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`,
+      ...(isOpen ? { isRefused: true } : {}),
+    };
   if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };
   return { text: calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed` };
 }

@@ -48,7 +48,11 @@ export function projectFacts(state: ProjectState): readonly string[] {
     ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
     ...commitsText(state),
     ...pullRequestsText(state).map((text) => text.replaceAll(/https:\/\/[^/]+\//g, '')),
-    ...(uncommitted === 0 ? [] : [`${countOf(uncommitted, 'file')} changed since the last commit`]),
+    ...(uncommitted === 0
+      ? []
+      : [
+          `${countOf(uncommitted, 'file')} changed${state.commits === 0 ? ', no commit seen' : ' after the last commit'}`,
+        ]),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
 }
@@ -279,7 +283,7 @@ function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[]
     .find(({ checks }) => checks.length > 0)
     ?.checks.at(-1);
   const work = [
-    ...(files === 0 ? [] : [`changed ${countOf(files, 'file')}`]),
+    ...(files === 0 ? [] : [`changed at least ${countOf(files, 'file')}`]),
     ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
     ...(check === undefined ? [] : [checkFact(check)]),
   ];
@@ -294,7 +298,7 @@ function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts
 function workFacts(run: RunFacts): readonly string[] {
   const files = changedFiles(run);
   const [first = ''] = files;
-  const names = files.length === 1 ? first : `${first} and ${countOf(files.length - 1, 'more file')}`;
+  const names = files.length === 1 ? first : `${first} and at least ${countOf(files.length - 1, 'more file')}`;
   return [
     ...(files.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
     ...commitsText(run),

@@ -263,14 +263,12 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
     ...commitsText(run),
     ...(uncommitted === 0
       ? []
-      : [
-          `${countOf(uncommitted, 'file')} changed${commits === 0 ? ', no commit in the session' : ' after its last commit'}`,
-        ]),
+      : [`${countOf(uncommitted, 'file')} changed${commits === 0 ? ', no commit seen' : ' after the last commit'}`]),
     ...branchText(run).map((text) => printableCut(text, 70)),
     ...pullRequestsText(run).map((text) => printableCut(text, 200)),
   ];
   return [
-    ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
+    ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and at least ${hidden} more` : ''}`]),
     ...(facts.length === 0 ? [] : [facts.join(', ')]),
     ...checks.map(
       (check) =>
