@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -151,6 +151,19 @@ test('a session resumed under a new id has only what came after the sessions it 
     ['And now?', 1],
     ['More.', 1],
   ]);
+});
+
+test('an agent that is forked from its session has only what came after the fork', () => {
+  const folder = testFolder();
+  mkdirSync(join(folder, 's1', 'subagents'), { recursive: true });
+  const session = [user('Go.'), answer('m1', [use('a')]), user([result('a')]), answer('m2', [use('b')])];
+  const own = [user('Summarise.'), answer('m3', [{ type: 'text', text: 'It began.' }])];
+  const agentId = 'acompact-f2bf321a9c7aaa15';
+  const lines = [...session, ...own].map((line) => Object.assign({ isSidechain: true, agentId }, line));
+  writeFileSync(join(folder, 's1.jsonl'), session.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const path = join(folder, 's1', 'subagents', `agent-${agentId}.jsonl`);
+  const { runs } = importLines(claudeCodeImporter, lines, path);
+  expect(runs.map(({ calls, run }) => [run.task, calls.length])).toEqual([['Summarise.', 0]]);
 });
 
 test('the name of a session is its own last one, else that of the host, and splits no answer', () => {

@@ -8,6 +8,8 @@ const CHUNK_BYTES = 1_048_576;
 const UUID_MEMBER = '"uuid":"';
 const MAX_UUID_CHARS = 64;
 const SESSION_FILE = /^(?!agent-).+\.jsonl$/;
+/** An agent for a compaction or a side question, whose file begins with a copy of its session: `agent-acompact-f2bf321a.jsonl`. */
+const FORKED_AGENT = /^agent-a[a-z_]+-[\da-f]+\.jsonl$/;
 
 interface Head {
   readonly session: string;
@@ -22,7 +24,7 @@ const heads = new LruMap<Head>(10_000);
 /**
  * The ids of all entries that stand in an earlier session too. A session that is resumed under a new id begins with
  * the entries of the session before, under the new session's id (seen in Claude Code 2.1.205 to 2.1.219). No entry
- * names the old one, so they are known by their ids only. Empty unless the file was made after its first entry. Cost
+ * names the old one, so they are known by their ids only. The file of a forked agent begins with those of its session. Empty unless the file was made after its first entry. Cost
  * then: the first 256 kB of the folder's session files that were written later, once per process, and the earlier
  * sessions whole.
  *
@@ -30,8 +32,9 @@ const heads = new LruMap<Head>(10_000);
  */
 export function earlierEntries(path: string, firstMs: number): ReadonlySet<string> {
   const entries = new Set<string>();
-  if (!SESSION_FILE.test(basename(path))) return entries;
   try {
+    if (FORKED_AGENT.test(basename(path))) addEntries(`${dirname(dirname(path))}.jsonl`, entries);
+    if (!SESSION_FILE.test(basename(path))) return entries;
     const own = headOf(path);
     if (own === undefined || own.madeAtMs <= firstMs) return entries;
     for (const name of readdirSync(dirname(path))) {
