@@ -107,6 +107,11 @@ const FETCHES =
 /** Commands of a package manager that look something up. */
 const LOOKS_UP = /^(?:search|view|info|show|ls|list|why|explain|outdated|audit|docs|repo|home|fund|config|help)$/;
 
+/** Programs with which a task may name a check of its own. One such as `adb root` is a step. */
+const RUNS_CODE =
+  /^(?:node|deno|bunx?|tsx|python[\d.]*|ruby|php|perl|lua|Rscript|java|(?:ba|z|fi)?sh|pwsh|uvx?|poetry|pipenv|npm|pnpm|yarn|npx|go|cargo|dotnet|swift|mix|make|just|task|rake|gradlew?|mvnw?|mise|nx|turbo|docker)$/;
+const BARE_RUN = /^\S+ run$/;
+
 const FORMATTER =
   /^(?:prettier|oxfmt|black|gofmt|isort|(?:cargo|deno|terraform) fmt|(?:ruff|dotnet|dart|mix) format)(?= |$)/;
 /** Options with which a formatter writes nothing. */
@@ -236,7 +241,8 @@ function checksInCommand(command: Command, line: string, task: string): readonly
     CHECKS_NOTHING.test(own) ||
     CHANGES_ONLY.test(own) ||
     values.slice(1, 3).some((word) => INSTALLS.test(word) || FETCHES.test(word));
-  const isNamed = !isCode && !isSetup && kind === 'execute' && values.length > 1 && hasCommand(task, own);
+  const mayCheck = path.includes('/') || (RUNS_CODE.test(program) && !BARE_RUN.test(own));
+  const isNamed = !isCode && !isSetup && mayCheck && kind === 'execute' && values.length > 1 && hasCommand(task, own);
   return isNamed ? [{ key: own, command: own, purpose: 'task', isWide: true }] : [];
 }
 
