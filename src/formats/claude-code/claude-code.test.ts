@@ -159,7 +159,7 @@ test('an agent that is forked from its session has only what came after the fork
   const session = [user('Go.'), answer('m1', [use('a')]), user([result('a')]), answer('m2', [use('b')])];
   const own = [user('Summarise.'), answer('m3', [{ type: 'text', text: 'It began.' }])];
   const agentId = 'acompact-f2bf321a9c7aaa15';
-  const lines = [...session, ...own].map((line) => Object.assign({ isSidechain: true, agentId }, line));
+  const lines = [...session, ...own].map((line) => Object.assign({}, line, { isSidechain: true, agentId }));
   writeFileSync(join(folder, 's1.jsonl'), session.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const path = join(folder, 's1', 'subagents', `agent-${agentId}.jsonl`);
   const { runs } = importLines(claudeCodeImporter, lines, path);
