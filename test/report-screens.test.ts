@@ -180,7 +180,7 @@ test('a command, a tool or a question about a plan is not a plan that waits', ()
 
 test('changed files are listed once, relative to the project', () => {
   const document = reportDocument(reportOf(1), FRAME, 10);
-  expect(markdownText(document)).toContain('changed src/a.ts and at least 1 more file');
+  expect(markdownText(document)).toContain('seen to change src/a.ts and 1 more file');
 });
 
 test('a line of a project joins commits with their branches only, and files only if one session has changed some', () => {
@@ -222,7 +222,7 @@ test('a session names what its subagents did, which its own figures and ending l
   const text = terminalText(reportDocument(report, FRAME, 10), { paint, width: 120 });
   expect(text).toContain('it answered; no check of its own that coxswain recognises');
   expect(text).toContain('and 2 subagents with 80 calls, 6 errors for $0.82');
-  expect(text).toContain('subagents: changed at least 2 files, 1 commit, npm test passed');
+  expect(text).toContain('subagents: seen to change 2 files, 1 commit, npm test passed');
   expect(text).toContain('40 calls, 0 errors, 1 cancelled');
 });
 

@@ -82,6 +82,10 @@ export const REFUSALS: readonly HostText[] = [
   ],
   [
     'codex',
+    'exec_command failed for `/bin/zsh -lc "docker build ."`: SandboxDenied { message: "ERROR: permission denied while trying to connect to the Docker daemon socket" }',
+  ],
+  [
+    'codex',
     'approval policy is Never; reject command — you cannot ask for escalated permissions if the approval policy is Never',
   ],
   ['codex', 'Command blocked by PreToolUse hook: production is frozen. Command: rm -rf build'],

@@ -178,7 +178,9 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
   let position = 0;
   forEachChild(node, (child) => {
     position += 1;
-    const hiding = hidingCommands(node, position, line).map(programOf);
+    // Whether a branch ran, only its words say.
+    const isBranch = (node.type === 'If' && position > 1) || node.type === 'Case';
+    const hiding = [...(isBranch ? ['if'] : []), ...hidingCommands(node, position, line).map(programOf)];
     for (const check of checksUnder(child, line, task)) {
       const hidden = [...(check.hiddenBy ?? []), ...hiding];
       found.push(hidden.length === 0 ? check : { ...check, hiddenBy: hidden });

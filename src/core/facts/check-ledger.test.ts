@@ -56,6 +56,18 @@ test('a failed check has the line of its output that says so', () => {
   expect(errorOf('it broke')).toBeUndefined();
 });
 
+test('a check in a branch of a line has run only if its words are there', () => {
+  const line = 'if [ -f package.json ]; then npm test; elif [ -f pom.xml ]; then mvn test; else echo none; fi';
+  expect(resultsAfter([line, undefined, 'none'])).toEqual([
+    'npm test not seen to its end',
+    'mvn test not seen to its end',
+  ]);
+  expect(resultsAfter(['if [ -d src ]; then npm test; fi', undefined, 'Tests  5 passed (5)'])).toEqual([
+    'npm test passed',
+  ]);
+  expect(resultsAfter(['if npm test; then echo ok; fi', undefined, 'ok'])).toEqual(['npm test passed']);
+});
+
 test('the end of a script of the project before a pipe is known only by its words', () => {
   const after = (end: string): readonly string[] =>
     resultsAfter(['node scripts/lint-posts.mjs -p a.mdx | tail -4', undefined, end]);
@@ -152,6 +164,8 @@ test('tests behind a command that hides their exit code passed only if what is l
   const pester = 'pwsh -NoProfile -Command "Invoke-Pester -Path ./tests" 2>&1 | tail -8';
   expect(after('$r = Invoke-Pester -Path scripts/tests -PassThru', '')).toEqual(['not seen to its end']);
   expect(after(pester, 'Tests Passed: 258, Failed: 0, Skipped: 0')).toEqual(['passed']);
+  const make = `make: *** [Makefile:82: _all] Error 2\n${'>>> building\n'.repeat(400)}`;
+  expect(after('make test 2>&1 | tail -60', make)).toEqual(['failed']);
   expect(after(pester, 'Tests Passed: 250, Failed: 8, Skipped: 0')).toEqual(['failed']);
   for (const passed of [
     'OK',

@@ -200,8 +200,12 @@ export function saysFailed(check: CheckCommand, result: string): boolean {
   if (hiddenBy.length === 0 || purpose === 'task' || key === 'gofmt -l') return false;
   // The words of another check of the line are not its own.
   if (voiceFor(check) !== undefined) return voiceOf(check, result) === 'failed';
+  if (MAKE_FAILED.test(result.slice(-MAX_RESULT_CHARS))) return true;
   return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-MAX_CHARS));
 }
+
+/** The last words of make, which may stand before the rest of the output. */
+const MAKE_FAILED = /^make: \*\*\* .*\bError \d/m;
 
 /** `gofmt -l` exits with 0 and prints the files whose format is wrong. */
 export function listsFiles({ command, key }: CheckCommand, result: string): boolean {

@@ -67,6 +67,15 @@ test('an answer alone does not say that a run worked', () => {
   expect(verdictOf(undefined, [passed], { isAnswer: true }).verdict).toBe('worked');
 });
 
+test('a plan that was refused last is no work that was cut off, since another session may carry it out', () => {
+  const last = { isPlan: true, plan: 'Faster start', call: 'ExitPlanMode', isRefused: true };
+  const evidence = 'it presented a plan, which was not approved in this session: Faster start';
+  const silent = verdictOf(undefined, [], { ...last, silentMs: 8 * 3_600_000 });
+  const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, [], last);
+  for (const verdict of [silent, killed])
+    expect(verdict).toMatchObject({ verdict: 'answered', evidence, cause: 'plan' });
+});
+
 test('a refusal before the last message of the user needs nothing of its person', () => {
   const after = (call: string) => verdictOf(undefined, [], { isAnswer: true, calls: 1, refused: 1, call });
   expect(after('rm -rf build').isRefused).toBe(true);

@@ -221,7 +221,7 @@ function cutOffWhy(last: LastAct): string {
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
   const { call = '', failedRequests = 0, isAlive = false, isAnswer = false, isPlan = false, isRunning = false } = last;
-  const { plan, silentMs, waitsFor = '' } = last;
+  const { silentMs, waitsFor = '' } = last;
   // A process that ends after its answer was not cut off, and a user who leaves it stops nothing.
   const ended = isAnswer && (end?.reason === 'killed' || last.hasLeft === true) ? undefined : end;
   const { labels, outcome, reason, success } = ended ?? { outcome: '' };
@@ -238,6 +238,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
     const silence = silentMs > 0 ? silenceText(silentMs) : '';
     if (silentMs > CUT_OFF_AFTER_MS && !isAlive) {
+      // A plan that is carried out in a new session is refused in this one.
+      if (isPlan && !isRunning) return planVerdict(last);
       const cause = isRunning ? 'running' : failedRequests > 0 ? 'requests' : 'silent';
       return {
         verdict: 'cut_off',
@@ -255,20 +257,13 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'open', evidence, why: evidence };
   }
   if (isStop(ended)) {
-    if (isPlan) {
-      const evidence = `it presented a plan, which was not approved in this session${plan === undefined ? '' : `: ${plan}`}`;
-      return {
-        verdict: 'answered',
-        evidence,
-        why: `not approved${plan === undefined ? '' : `: ${plan}`}`,
-        cause: 'plan',
-      };
-    }
+    if (isPlan) return planVerdict(last);
     const evidence = endText(`stopped${reason === 'interrupted' ? ' by you' : ''}`, during);
     const isRefused = last.isRefused === true && during !== '' && !isRunning && failedRequests === 0;
     return { verdict: 'stopped', evidence, ...said(during), ...(isRefused ? { isRefused } : {}) };
   }
   if (reason === 'killed') {
+    if (isPlan && !isRunning) return planVerdict(last);
     const evidence = endText(inWords('reason', reason), cutOffWhy(last));
     return { verdict: 'cut_off', evidence, why: evidence, cause: reason };
   }
@@ -280,6 +275,12 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   }
   const hasAnswered = isAnswer || reason === 'answered';
   return finishedVerdict(isAnswer ? 'shown' : hasAnswered ? 'hidden' : 'none', checks, last);
+}
+
+function planVerdict({ plan }: LastAct): RunVerdict {
+  const heading = plan === undefined ? '' : `: ${plan}`;
+  const evidence = `it presented a plan, which was not approved in this session${heading}`;
+  return { verdict: 'answered', evidence, why: `not approved${heading}`, cause: 'plan' };
 }
 
 const SILENCE = 'no record for ';

@@ -16,7 +16,7 @@ import { sourceResult } from '../parts/source-content.ts';
 const REMEMBERED_CALLS = 256;
 /** What Codex says of a call that failed. The model sees only this sentence. */
 const REFUSAL =
-  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? |collab \w+ failed: |timeout_ms must be |Full-history forked agents inherit |resources\/\w+ failed: )/i;
+  /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|execution error: |aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? |collab \w+ failed: |timeout_ms must be |Full-history forked agents inherit |resources\/\w+ failed: )/i;
 /** The server of a tool answered with an error only. */
 const SERVER_ERROR = /^Wall time: [\d.]+ seconds\nOutput:\n\{"error":"/;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);

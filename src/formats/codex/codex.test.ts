@@ -316,6 +316,16 @@ test('a script of the code mode shows its command, the output and the exit code'
   ]);
 });
 
+test('a patch that could not be written has failed', () => {
+  const text = 'execution error: Io(Os { code: 2, kind: NotFound, message: "No such file or directory" })';
+  const { runs } = importLines(codexRolloutImporter, [
+    forkMeta('019a2000-0000-7000-8000-00000000bbbb'),
+    own({ type: 'custom_tool_call', name: 'apply_patch', call_id: 'p', input: '*** Begin Patch' }),
+    own({ type: 'custom_tool_call_output', call_id: 'p', output: text }),
+  ]);
+  expect(runs[0]?.ends).toMatchObject([{ is_error: true, result: text }]);
+});
+
 test('a script of the code mode is its commands, or the poll of one', () => {
   const written = (input: string): object => own({ type: 'custom_tool_call', name: 'exec', call_id: input, input });
   const { runs } = importLines(codexRolloutImporter, [

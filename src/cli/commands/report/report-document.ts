@@ -283,7 +283,7 @@ function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[]
     .find(({ checks }) => checks.length > 0)
     ?.checks.at(-1);
   const work = [
-    ...(files === 0 ? [] : [`changed at least ${countOf(files, 'file')}`]),
+    ...(files === 0 ? [] : [`seen to change ${countOf(files, 'file')}`]),
     ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
     ...(check === undefined ? [] : [checkFact(check)]),
   ];
@@ -298,9 +298,9 @@ function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts
 function workFacts(run: RunFacts): readonly string[] {
   const files = changedFiles(run);
   const [first = ''] = files;
-  const names = files.length === 1 ? first : `${first} and at least ${countOf(files.length - 1, 'more file')}`;
+  const names = files.length === 1 ? first : `${first} and ${countOf(files.length - 1, 'more file')}`;
   return [
-    ...(files.length === 0 ? [] : [`changed ${printableCut(names, 120)}`]),
+    ...(files.length === 0 ? [] : [`seen to change ${printableCut(names, 120)}`]),
     ...commitsText(run),
     ...branchText(run).map((text) => printableCut(text, 70)),
     ...pullRequestsText(run).map((text) => printableCut(text, 120)),

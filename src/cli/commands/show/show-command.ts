@@ -268,7 +268,7 @@ function workLines(run: RunFacts, project: string | undefined): readonly string[
     ...pullRequestsText(run).map((text) => printableCut(text, 200)),
   ];
   return [
-    ...(files.length === 0 ? [] : [`changed: ${files.join(', ')}${hidden > 0 ? ` and at least ${hidden} more` : ''}`]),
+    ...(files.length === 0 ? [] : [`seen to change: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
     ...(facts.length === 0 ? [] : [facts.join(', ')]),
     ...checks.map(
       (check) =>
