@@ -16,16 +16,21 @@ export interface Standing {
   readonly localIds: ReadonlySet<string>;
 }
 
+/** @param sessions  default: those of this machine */
+export async function standingNow(
+  sessions: readonly FoundSession[] = machineSessions().flatMap((host) => host.sessions),
+): Promise<Standing | undefined> {
+  return standingOf(sessions.map(({ path }) => path));
+}
+
 /**
  * Undefined if Claude Code does not say which processes run.
  *
- * @param sessions  default: those of this machine
+ * @param files  the session files of this machine
  */
-export async function standingNow(sessions?: readonly FoundSession[]): Promise<Standing | undefined> {
+export async function standingOf(files: readonly string[]): Promise<Standing | undefined> {
   const open = await openSessions(hostFolder('claude-code', { home: homedir(), env: process.env }));
-  if (open === undefined) return undefined;
-  const local = sessions ?? machineSessions().flatMap((host) => host.sessions);
-  return { open, localIds: new Set(local.map(({ path }) => basename(path, '.jsonl'))) };
+  return open && { open, localIds: new Set(files.map((path) => basename(path, '.jsonl'))) };
 }
 
 /** What the processes say about a run of a session that has no end of its own: `markStanding` adds it to the facts. */
@@ -83,6 +88,6 @@ export async function killedSessions(): Promise<(run: RunSummary) => boolean> {
     }
     const id = withoutNumber(runId);
     const { atMs, standing } = found;
-    return standing !== undefined && lastAtMs < atMs && standing.localIds.has(id) && !standing.open.has(id);
+    return lastAtMs < atMs && standsAs(id, standing) === 'killed';
   };
 }

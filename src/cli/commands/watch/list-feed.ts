@@ -7,7 +7,8 @@ import { printableCut } from '../../../core/base/printable.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import type { MachineFeed } from './watch-output.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
-import type { KnownSessions, WatchedEvent } from './watched-item.ts';
+import { standsAs, type Standing } from '../../runs/run-standing.ts';
+import type { WatchedEvent } from './watched-item.ts';
 import { taskTitle, withoutNumber } from '../../../core/facts/task-title.ts';
 
 const TASK_CHARS = 76;
@@ -37,7 +38,7 @@ export class ListFeed implements MachineFeed {
   readonly #terminal: Terminal;
   readonly #sinceMs: number;
   readonly #rows = new Map<string, Row>();
-  #known: KnownSessions = { open: undefined, localIds: new Set() };
+  #standing: Standing | undefined;
   #hasScanned = false;
   #drawnLines = 0;
   #drawnAtMs = 0;
@@ -75,9 +76,9 @@ export class ListFeed implements MachineFeed {
     if (this.#hasScanned && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#drawList();
   }
 
-  async scanned(known: KnownSessions): Promise<void> {
+  async scanned(standing: Standing | undefined): Promise<void> {
     this.#hasScanned = true;
-    this.#known = known;
+    this.#standing = standing;
     await this.#drawList();
   }
 
@@ -148,14 +149,13 @@ export class ListFeed implements MachineFeed {
   }
 
   #stateOf(run: string, row: Row) {
-    const { localIds, open } = this.#known;
     const id = withoutNumber(run);
-    const session = open?.get(id);
+    const session = this.#standing?.open.get(id);
     if (session?.waitingFor !== undefined) {
       return { rank: 0, mark: '?', style: 'yellow', text: `waits for ${session.waitingFor}` } as const;
     }
     const isClaude = row.format === 'claude-code' && !run.includes('/');
-    const isClosed = isClaude && open !== undefined && session === undefined && localIds.has(id);
+    const isClosed = isClaude && standsAs(id, this.#standing) === 'killed';
     if (row.alert !== undefined && !isClosed) {
       return {
         rank: 0,

@@ -11,15 +11,14 @@ import { Terminal } from '../../terminal/terminal.ts';
 import { type Notifier, notifierOf, type NotifierParts } from '../../../hosts/notify/notifier.ts';
 import type { MachineFeed } from './watch-output.ts';
 import { SessionStates, Watcher, type WatchedSource } from './watcher.ts';
-import type { KnownSessions } from './watched-item.ts';
+import { standingOf, type Standing } from '../../runs/run-standing.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, messageOf } from '../../../core/base/error.ts';
-import { findSessions, hostFolder, type SessionPlaces } from '../../../formats/find-sessions.ts';
+import { findSessions, type SessionPlaces } from '../../../formats/find-sessions.ts';
 import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
-import { openSessions } from '../../../hosts/claude-code/open-sessions.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
 import { isProjectNamed, machineStores, unknownProject } from '../../runs/machine-stores.ts';
@@ -280,11 +279,10 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-export async function tick(watcher: Watcher, files: readonly string[]): Promise<KnownSessions> {
-  const open = await openSessions(hostFolder('claude-code', PLACES));
-  const localIds = new Set(files.map((path) => basename(path, '.jsonl')));
-  await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), open, localIds });
-  return { open, localIds };
+export async function tick(watcher: Watcher, files: readonly string[]): Promise<Standing | undefined> {
+  const standing = await standingOf(files);
+  await watcher.tick({ nowMs: systemClock.nowMs(), steadyMs: steadyMs(), standing });
+  return standing;
 }
 
 /** Watches every agent for the notifications alone. Failures go to the log that `coxswain doctor` reads. */

@@ -6,14 +6,8 @@ import type { Paint, Terminal } from '../../terminal/terminal.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { taskTitle } from '../../../core/facts/task-title.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
-import {
-  type WatchCounts,
-  type WatchedEvent,
-  type WatchedItem,
-  countEvent,
-  NO_COUNTS,
-  type KnownSessions,
-} from './watched-item.ts';
+import type { Standing } from '../../runs/run-standing.ts';
+import { type WatchCounts, type WatchedEvent, type WatchedItem, countEvent, NO_COUNTS } from './watched-item.ts';
 import { RingBuffer } from '../../../core/base/ring-buffer.ts';
 import type { WatchedFeed } from './watcher.ts';
 
@@ -157,7 +151,7 @@ export class WatchFeed {
 }
 
 export interface MachineFeed extends WatchedFeed {
-  scanned(found: KnownSessions): Promise<void>;
+  scanned(standing: Standing | undefined): Promise<void>;
   drop(run: string): void;
   finish(): Promise<void>;
 }

@@ -1,14 +1,5 @@
-import type { OpenSession } from '../../../hosts/claude-code/open-sessions.ts';
 import type { RunAlert } from '../../../core/facts/run-alert.ts';
 import type { LiveEvent } from '../../runs/live-event.ts';
-
-export type OpenSessions = ReadonlyMap<string, OpenSession> | undefined;
-
-/** What Claude Code says about its processes, and the ids of the sessions with a file on this machine: another may run elsewhere. */
-export interface KnownSessions {
-  readonly open: OpenSessions;
-  readonly localIds: ReadonlySet<string>;
-}
 
 export interface WatchCounts {
   runs: number;

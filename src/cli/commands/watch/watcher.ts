@@ -7,7 +7,8 @@ import type { Notification } from '../../../hosts/notify/notification.ts';
 import { RunNotifications } from '../../../hosts/notify/run-notifications.ts';
 import type { Problems } from '../../runs/problems.ts';
 import { secretRemover } from '../../runs/run-totals.ts';
-import type { KnownSessions, WatchedEvent, WatchPlace } from './watched-item.ts';
+import { standsAs, type Standing } from '../../runs/run-standing.ts';
+import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/json.ts';
 import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
@@ -168,7 +169,8 @@ interface SessionState {
   readonly views: ReadonlyMap<string, RunView> | undefined;
 }
 
-interface WatchTick extends KnownSessions {
+interface WatchTick {
+  readonly standing: Standing | undefined;
   readonly nowMs: number;
   /** A clock that stands while the machine sleeps. */
   readonly steadyMs: number;
@@ -240,7 +242,7 @@ export class Watcher {
     this.#tell(notice && { ...notice, topic: `failing ${day} ${place.project} ${found.text}` });
   }
 
-  async tick({ localIds, nowMs, open, steadyMs }: WatchTick): Promise<void> {
+  async tick({ nowMs, standing, steadyMs }: WatchTick): Promise<void> {
     const { feed } = this.#parts;
     const last = this.#lastTick;
     this.#lastTick = { nowMs, steadyMs };
@@ -270,17 +272,17 @@ export class Watcher {
         this.#tell(told);
       }
       const session = watched.claudeSession;
-      const isGone = open !== undefined && session !== undefined && localIds.has(session) && !open.has(session);
-      if (isGone) {
+      if (session !== undefined && standsAs(session, standing) === 'killed') {
         const brokenOff = nowMs - view.lastAtMs > GONE_MS ? watched.brokenOff(view) : undefined;
         if (brokenOff !== undefined) this.#tell(this.#notices.brokenOff(watched.runId, brokenOff, view.lastAtMs));
         continue;
       }
+      const process = session === undefined ? undefined : standing?.open.get(session);
       const alert = watched.alertAt(view, {
         nowMs,
         activeAtMs: Math.max(this.#awokeAtMs, this.#childAtMs.get(watched.runId) ?? 0, file?.changedAtMs ?? 0),
-        hostWaitsFor: session === undefined ? undefined : open?.get(session)?.waitingFor,
-        isAlive: session !== undefined && open?.has(session) === true,
+        hostWaitsFor: process?.waitingFor,
+        isAlive: process !== undefined,
       });
       if (alert === undefined) continue;
       await feed.take({ type: 'alert', ...watched.placeOf(nowMs), ...alert });
