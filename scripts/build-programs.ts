@@ -1,7 +1,7 @@
-import { build } from 'esbuild';
+import { build, type BuildOptions } from 'esbuild';
 
 import { buildHook } from './build-hook.ts';
-import { buildId } from './build-id.ts';
+import { BUILD_ID } from './build-id.ts';
 import { bundleEntries } from './bundle-entries.ts';
 
 /**
@@ -21,51 +21,43 @@ export async function buildPrograms(folder: string, bundled: Set<string>): Promi
   for (const module of others.flat()) bundled.add(module);
 }
 
-async function bundleMcpSdk(folder: string): Promise<readonly string[]> {
+/** Bundles one entry with all that it imports. Returns the paths of the bundled modules. */
+async function bundleProgram(options: BuildOptions & { readonly format: 'cjs' | 'esm' }): Promise<readonly string[]> {
   const { metafile } = await build({
+    ...options,
     metafile: true,
     bundle: true,
     platform: 'node',
-    format: 'esm',
     target: 'node22',
     minify: true,
     legalComments: 'none',
     logLevel: 'warning',
+  });
+  return Object.keys(metafile.inputs);
+}
+
+function bundleMcpSdk(folder: string): Promise<readonly string[]> {
+  return bundleProgram({
+    format: 'esm',
     entryPoints: ['src/cli/commands/mcp/mcp-sdk.ts'],
     outfile: `${folder}/cli/commands/mcp/mcp-sdk.js`,
     // Its CommonJS parts require Node modules.
     banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
   });
-  return Object.keys(metafile.inputs);
 }
 
-async function buildCompileCache(folder: string): Promise<readonly string[]> {
-  const { metafile } = await build({
-    metafile: true,
-    bundle: true,
-    platform: 'node',
+function buildCompileCache(folder: string): Promise<readonly string[]> {
+  return bundleProgram({
     format: 'cjs',
-    target: 'node22',
-    minify: true,
-    legalComments: 'none',
-    logLevel: 'warning',
     entryPoints: ['src/cli/compile-cache.ts'],
     outfile: `${folder}/compile-cache.cjs`,
-    define: { COXSWAIN_BUILD: JSON.stringify(buildId()) },
+    define: { COXSWAIN_BUILD: JSON.stringify(BUILD_ID) },
   });
-  return Object.keys(metafile.inputs);
 }
 
-async function buildStatus(folder: string): Promise<readonly string[]> {
-  const { metafile } = await build({
-    metafile: true,
-    bundle: true,
-    platform: 'node',
+function buildStatus(folder: string): Promise<readonly string[]> {
+  return bundleProgram({
     format: 'cjs',
-    target: 'node22',
-    minify: true,
-    legalComments: 'none',
-    logLevel: 'warning',
     entryPoints: ['src/cli/commands/status/status-main.ts'],
     outfile: `${folder}/status.cjs`,
     plugins: [
@@ -85,5 +77,4 @@ async function buildStatus(folder: string): Promise<readonly string[]> {
       },
     ],
   });
-  return Object.keys(metafile.inputs);
 }

@@ -2,7 +2,7 @@ import { relative, resolve } from 'node:path';
 
 import { rolldown, type OutputOptions, type Plugin } from 'rolldown';
 
-import { buildId } from './build-id.ts';
+import { BUILD_ID } from './build-id.ts';
 import { entryPoints } from './bundle-types.ts';
 
 /** Modules loaded by path that are not package subpaths: the CLI, threads, and modules that the hook bundles exclude. */
@@ -51,7 +51,7 @@ export async function bundleEntries(folder: string, modules: Set<string>): Promi
     // As in `build-hook.ts`.
     resolve: { mainFields: ['module', 'main'] },
     preserveEntrySignatures: 'allow-extension',
-    transform: { define: { COXSWAIN_BUILD: JSON.stringify(buildId()) } },
+    transform: { define: { COXSWAIN_BUILD: JSON.stringify(BUILD_ID) } },
     checks: { ineffectiveDynamicImport: false },
     plugins: [
       shellParserOnDemand(`process.getBuiltinModule('node:module').createRequire(import.meta.url)('./${PARSER}')`),
