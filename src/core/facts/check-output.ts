@@ -181,11 +181,10 @@ export const SAYS_FAILED: RegExp =
   /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\b(?:fail(?:ed|ures?)?|errors): *[1-9]|(?<!\b(?:0|no) )\b(?:tests?|checks?|validation) failed\b|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?! to\b|\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
 
 const MAX_LINE_CHARS = 160;
-const MAX_RESULT_CHARS = 20_000;
 
 /** The first line of the output of a failed check that says so. */
 export function failureLine(result: string): string | undefined {
-  const lines = result.slice(0, MAX_RESULT_CHARS).split('\n');
+  const lines = result.slice(0, MAX_CHARS).split('\n');
   const found = lines.map((line) => line.trim()).find((line) => SAYS_FAILED.test(line) && !line.startsWith('{"'));
   return found?.slice(0, MAX_LINE_CHARS).toWellFormed();
 }
@@ -200,12 +199,8 @@ export function saysFailed(check: CheckCommand, result: string): boolean {
   if (hiddenBy.length === 0 || purpose === 'task' || key === 'gofmt -l') return false;
   // The words of another check of the line are not its own.
   if (voiceFor(check) !== undefined) return voiceOf(check, result) === 'failed';
-  if (MAKE_FAILED.test(result.slice(-MAX_RESULT_CHARS))) return true;
   return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-MAX_CHARS));
 }
-
-/** The last words of make, which may stand before the rest of the output. */
-const MAKE_FAILED = /^make: \*\*\* .*\bError \d/m;
 
 /** `gofmt -l` exits with 0 and prints the files whose format is wrong. */
 export function listsFiles({ command, key }: CheckCommand, result: string): boolean {
