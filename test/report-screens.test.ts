@@ -300,10 +300,11 @@ test('the list of those that need you has each with its number, title and whole 
 test('the list of those that need you has what their failed checks printed', () => {
   const report = new NightReport(() => '');
   const error = "src/a.ts(3,1): error TS2304: Cannot find name 'x'.";
-  const checks = [{ command: 'npx tsc --noEmit', number: 7, failed: true, error }];
+  const checks = [5, 7].map((number) => ({ command: `npx tsc -p ${number}`, number, failed: true, error }));
   report.add({ ...factsOf(4), checks, verdict: verdictOf(undefined, checks, { isAnswer: true }) });
   const text = terminalText(needsDocument(report, FRAME), { paint, width: 100 });
-  expect(text).toContain(`, npx tsc --noEmit failed in call 7\n  ${error}\n`);
+  expect(text).toContain(`, npx tsc -p 7 failed in call 7, and so did 1 more\n  ${error}\n`);
+  expect(text.split(error)).toHaveLength(2);
 });
 
 test('the head names every need, and the models of the runs without a known cost', () => {

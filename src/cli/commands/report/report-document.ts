@@ -38,6 +38,7 @@ import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 const ID_CHARS = 80;
 const TEXT_CHARS = 160;
 const MAX_ERRORS = 2;
+
 export function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
 }
@@ -81,7 +82,7 @@ export function headLines(
   }
   const active = `; ${durationText(activeMs)} active`;
   const last = lines.at(-1) ?? '';
-  // It is no reason for another line.
+  // The active time gets no line of its own.
   return activeMs > 0 && last.length + active.length <= width ? [...lines.slice(0, -1), `${last}${active}`] : lines;
 }
 
@@ -178,11 +179,10 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
   };
 }
 
-/** What the failed checks of a session printed. */
+/** What the failed checks of a session printed, each line once. */
 function failedChecks({ checks }: RunFacts): readonly string[] {
-  return checks
-    .flatMap(({ error }) => (error === undefined ? [] : [printableCut(error, TEXT_CHARS)]))
-    .slice(-MAX_ERRORS);
+  const errors = new Set(checks.flatMap(({ error }) => (error === undefined ? [] : printableCut(error, TEXT_CHARS))));
+  return [...errors].slice(-MAX_ERRORS);
 }
 
 function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem {
