@@ -42,7 +42,7 @@ async function statusMain(): Promise<typeof StatusMain.statusMain> {
   return (bundle === undefined ? await import('./commands/status/status-main.ts') : bundle).statusMain;
 }
 
-/** Loads a bundle of a build, which takes half the time of its modules. From source there is none. */
+/** Loads a built bundle, which takes half as long as loading its modules. Undefined when run from source. */
 function bundleOf(name: string): unknown {
   const bundle = process.getBuiltinModule('node:url').fileURLToPath(new URL(`../${name}.cjs`, import.meta.url));
   if (!process.getBuiltinModule('node:fs').existsSync(bundle)) return undefined;

@@ -286,7 +286,7 @@ export class CheckLedger {
     this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
   }
 
-  /** @param shown  the check among those that it showed that failed */
+  /** @param shown  the check that failed, of those that the hooks showed */
   #note(check: CheckCommand, call: RunCall, isFailure: boolean, result: string, shown?: CheckCommand): void {
     const { number } = call;
     const line = commandLineOf(call.args);
@@ -310,7 +310,7 @@ export class CheckLedger {
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
-    // The output of a command in the background came after it ran again.
+    // The check ran again before this output of its background run came.
     if (before !== undefined && !isUnknown(before) && before.number > number) return;
     if (isWrong && isNotInstalled(check, result)) {
       this.#noteUnknown(check, number, { couldNotRun: true });
@@ -343,11 +343,11 @@ export class CheckLedger {
     const runs = scripts[0] ?? before?.runs;
     const parts = check.folder === undefined ? scripts.flatMap((script) => checkCommandsOf({ command: script })) : [];
     const end = parts.at(-1);
-    // What a script runs before its end has passed.
+    // A script stops at its first failure, so its earlier commands passed.
     const cause = failedScriptIn(result) ?? (end !== undefined && voiceOf(end, result) === 'failed' ? end : shown);
     const left = new Set(failed ? failedFilesIn(result) : []);
     this.#checks.set(key, { ...last, check, isWrong, line, runs, cause, left });
-    // What a script runs has passed with it.
+    // If a script passed, so did the commands that it ran.
     const passed = failed ? [] : [check, ...parts];
     for (const [otherKey, other] of this.#checks.entries()) {
       if (otherKey === key) continue;

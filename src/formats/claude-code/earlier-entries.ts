@@ -24,9 +24,9 @@ const heads = new LruMap<Head>(10_000);
 /**
  * The ids of all entries that stand in an earlier session too. A session that is resumed under a new id begins with
  * the entries of the session before, under the new session's id (seen in Claude Code 2.1.205 to 2.1.219). No entry
- * names the old one, so they are known by their ids only. The file of a forked agent begins with those of its session. Empty unless the file was made after its first entry. Cost
+ * names the old one, so they are known by their ids only. Empty unless the file was made after its first entry. Cost
  * then: the first 256 kB of the folder's session files that were written later, once per process, and the earlier
- * sessions whole.
+ * sessions whole. The file of a forked agent begins with the entries of its session, which is read whole too.
  *
  * @param firstMs  time of the first entry, in Unix milliseconds
  */

@@ -432,7 +432,7 @@ async function* runsOfMachine(sources: MachineSources): AsyncGenerator<RunFacts,
       const folder = projectAt(await sessionFolder(found.source, found.id));
       if (folder !== undefined) folders.set(storedId, folder);
     }
-    // What only failures are read of has no more.
+    // Facts that were read for lessons have no verdict and no usage.
     const known = files.get(storedId);
     if (sources.cache === undefined && (known === undefined || known.calls <= found.calls)) files.set(storedId, found);
   }

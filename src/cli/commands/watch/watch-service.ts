@@ -126,7 +126,7 @@ export async function installWatchService({ file, start, text }: WatchService): 
   return runs(start);
 }
 
-/** The file that `removeWatchService` would remove; undefined if there is none, or if somebody has changed it. */
+/** Returns the service file that `removeWatchService` would remove. Undefined if there is none, or if somebody changed it. */
 export function watchServiceFile(): string | undefined {
   if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined;
   const { file } = watchService();
