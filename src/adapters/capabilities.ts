@@ -38,10 +38,7 @@ const inContext = (event: string): Pick<PointCapability, 'persistence' | 'channe
   channel: channelOf(event),
 });
 
-/**
- * Advice capabilities of the Claude Agent SDK by decision point. All of them are persistent, because context that a hook adds
- * stays in the conversation.
- */
+/** By decision point. All are persistent, because context that a hook adds stays in the conversation. */
 export const claudeAgentSdkCapabilities: AdapterCapabilities = {
   pre_render: {
     ...inContext('UserPromptSubmit'),

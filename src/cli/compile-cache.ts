@@ -13,10 +13,7 @@ const PREFIX = 'compiled-';
 const MAX_BUILDS = 3;
 const OWNER_ONLY = 0o077;
 
-/**
- * Node keeps the compiled code for the next process. The folder must be private, because its content is executed. Without such a folder,
- * each process compiles.
- */
+/** Node keeps compiled code for the next process, in a private folder, because it is executed. Without one, each compiles. */
 export function keepCompiledCode(): void {
   const umask = process.umask(OWNER_ONLY);
   try {

@@ -91,10 +91,7 @@ const EXAMPLES = [
   "coxswain backtest 'runs/**/*.jsonl'    show what a steering would have said, and how often it is wrong",
 ];
 
-/**
- * Without a command, runs `coxswain report`, or for a number or the start of an id `coxswain show`. Throws commander's error instead of
- * ending.
- */
+/** Without a command: `coxswain report`, or for a run's number or id `show`. Throws commander's error instead of ending. */
 async function runProgram(argv: readonly string[], setup: ProgramSetup): Promise<void> {
   const { writeOut, writeErr } = setup;
   const args = expandedArgs(argv);

@@ -45,10 +45,7 @@ export interface ImportOptions {
   /** Content for the path `-`; default: standard input of the process. */
   readonly stdin?: Readable | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Called after every read with the number of bytes read and the file size. The count refers to the file, which may be
-   * compressed. Not called for zip archives.
-   */
+  /** After every read of a file, in bytes of the file, which may be compressed. Not for zip archives. */
   readonly onBytes?: ((bytesRead: number, totalBytes: number | undefined) => void) | undefined;
   readonly limits?: ImportLimits | undefined;
   /** Importers to use; default: all. */
@@ -81,10 +78,7 @@ export async function* importSource(path: string, options: ImportOptions = {}): 
   }
 }
 
-/**
- * Lists, so that the caller awaits once per list. Consume each completely before the next. The consumer's own errors
- * are not prefixed with the path.
- */
+/** Lists, for one await each. Consume each before the next. Errors of the consumer are not prefixed with the path. */
 export async function* importGroups(path: string, options: ImportOptions = {}): AsyncGenerator<Iterable<ImportItem>> {
   const candidates = candidatesOf(options.importers ?? allImporters, options.format);
   yield* itemGroups({ path, name: nameOf(path) }, { candidates, options });
@@ -341,11 +335,7 @@ function placeOf(position: number, text: string): { readonly line: number; reado
 const NUL = 0;
 const LOOKED_AT_BYTES = 64 * 1024;
 
-/**
- * Without a byte order mark; UTF-16 with one is converted.
- *
- * @throws CoxswainError `format-unknown` for a NUL byte in 64 KiB
- */
+/** Without a byte order mark; UTF-16 with one is converted. Throws CoxswainError `format-unknown` for a NUL byte in 64 KiB. */
 async function* utf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const iterator = chunks[Symbol.asyncIterator]();
   try {

@@ -8,28 +8,18 @@ export interface ImportSource {
   readonly name: string;
 }
 
-/**
- * Reads a format with one JSON value per line. The importer is chosen by the first lines and then receives the lines one by
- * one. Memory is therefore bounded by the importer's state.
- */
+/** One JSON value per line. The first lines choose the importer, which then receives them one by one: memory is bounded. */
 export interface LineImporter {
   readonly shape: 'lines';
   readonly format: FormatName;
-  /**
-   * Returns the confidence, 0 to 1, that these first lines (1 to 32 decoded JSON values) have this format. 0 means no. 1 means
-   * that no other format has such lines. Must not throw.
-   */
+  /** The confidence, 0 to 1, that these 1 to 32 decoded lines have this format. 1: no other format has them. Must not throw. */
   recognise(firstLines: readonly unknown[], source: ImportSource): number;
   open(source: ImportSource): LineImport;
 }
 
 /** The import of one source by a `LineImporter`. */
 export interface LineImport {
-  /**
-   * Reads the next decoded line; `lineNumber` is 1-based. Must not throw. Unusable content becomes a diagnostic.
-   *
-   * @param text  the raw line, for formats that keep parts of it byte for byte
-   */
+  /** Reads the next line (from 1). Must not throw: unusable content becomes a diagnostic. `text`: the raw line. */
   line(value: unknown, lineNumber: number, text?: string): Iterable<ImportItem>;
   /** Called while a followed source does not grow. Returns the buffered items that can be complete. Default: none. */
   pause?(): Iterable<ImportItem>;
@@ -75,10 +65,7 @@ export interface SessionDatabase {
   readonly shape: 'database';
   readonly format: FormatName;
   readonly steps: number;
-  /**
-   * @param step  0 reads the least
-   * @throws CoxswainError `input-io`
-   */
+  /** Step 0 reads the least. Throws CoxswainError `input-io`. */
   read(
     path: string,
     sessionId: string,

@@ -36,19 +36,14 @@ export interface ConfigurationReport {
 interface RunCounts {
   readonly runs: number;
   readonly calls: number;
-  /**
-   * Positive runs failed or are labelled stuck; each labelled call counts too. Unlabelled runs have neither a label nor, without
-   * labels, an outcome.
-   */
+  /** Runs that failed or are labelled stuck, and labelled calls. Unlabelled: neither a label nor, without labels, an outcome. */
   readonly positive: number;
   readonly negative: number;
   readonly unlabelled: number;
 }
 
 export interface InputReport extends RunCounts {
-  /**
-   * Runs evaluated at the decision points that their own host recorded. Other runs are evaluated after each call and before each turn.
-   */
+  /** Runs evaluated at their host's decision points; others after each call and before each turn. */
   readonly ownEvaluations: number;
   /** Runs that coxswain steered but that contain no decision point. No advice can fire in them. */
   readonly neverAsked: number;
@@ -181,10 +176,7 @@ export interface SignalReport {
   readonly examples: ExamplesReport;
 }
 
-/**
- * Examples of first firings: at most three runs of each kind. A hash of the run's id selects them, so they are spread over the whole
- * input. The selection is the same for any number of workers.
- */
+/** At most three first firings of each kind, chosen by a hash of the run's id, whatever the number of workers. */
 export interface ExamplesReport {
   /** False alarms. Read these first. */
   readonly negative: readonly MomentReport[];
@@ -200,9 +192,7 @@ export interface MomentReport {
   readonly source: string;
 }
 
-/**
- * Quartiles by linear interpolation, or null without firings. `bins` counts the firings per tenth: from 0 up to 0.1, …, from 0.9 to 1.
- */
+/** By linear interpolation, or null without firings. `bins`: firings per tenth, from 0 up to 0.1, to 1. */
 export interface QuartilesReport {
   readonly q1: number | null;
   readonly median: number | null;

@@ -97,10 +97,7 @@ export function partNames(split: Split | undefined): readonly string[] {
   return split === undefined ? ['all'] : [split.name, REST];
 }
 
-/**
- * All runs of a task (its fingerprint, or the run's id) are in one part, so a threshold is never tested on a task that
- * chose it. A hash decides, so adding runs does not move others.
- */
+/** All runs of a task are in one part, so it does not test the threshold that it chose. By a hash: adding runs moves no other. */
 export function partOf(task: string, split: Split | undefined): string {
   if (split === undefined) return 'all';
   const place = Number.parseInt(hashText(`split ${task}`).slice(0, 8), 16) / 2 ** 32;

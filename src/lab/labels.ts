@@ -29,11 +29,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_NAMED = 3;
 const MAX_SHOWN = 80;
 
-/**
- * Reads a labels file.
- *
- * @throws CoxswainError `input-io` if the file cannot be read, `input-too-large` if it is over 64 MB; also the errors of `parseLabels`
- */
+/** Throws CoxswainError `input-io` if the file cannot be read, `input-too-large` over 64 MB, and as `parseLabels`. */
 export async function readLabels(file: string): Promise<readonly Label[]> {
   let text: string;
   try {
@@ -126,10 +122,7 @@ interface ParsedCsv {
   readonly problem?: { readonly line: number; readonly message: string };
 }
 
-/**
- * RFC 4180 with any line endings. Quoted fields may contain commas, line breaks and doubled quotes. Skips a byte order
- * mark and blank lines. Short enough that a dependency is not worthwhile.
- */
+/** RFC 4180 with any line endings, a byte order mark and blank lines. Too short for a dependency. */
 function parseCsv(text: string): ParsedCsv {
   const rows: CsvRow[] = [];
   const field = /([^",\r\n][^,\r\n]*|)(,|\r\n|\r|\n|$)|"([^"]*(?:""[^"]*)*)"(,|\r\n|\r|\n|$)/y;

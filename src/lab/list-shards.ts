@@ -23,11 +23,7 @@ export function shownSource(shard: Shard): string {
 
 const RUNS_A_SHARD = 64;
 
-/**
- * The runs of a store are grouped by 64, most recently started first; every other input is one shard per file.
- *
- * @throws CoxswainError with the errors of opening and listing a store
- */
+/** Runs of a store by 64, latest first; else a shard per file. Throws CoxswainError as opening and listing a store. */
 export async function listShards(paths: readonly string[]): Promise<readonly Shard[]> {
   const shards: Shard[] = [];
   for (const path of paths) {

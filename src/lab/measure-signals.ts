@@ -227,10 +227,7 @@ export interface StoppableRun {
   readonly stops: readonly StopPoint[];
 }
 
-/**
- * Also counts the successful runs that the stop would end. Exact, because a stopped run equals the recorded one until
- * the stop. Cost: O(runs × kinds).
- */
+/** Also counts the successes that a stop would end: exact, as a run is unchanged until then. Cost: O(runs × kinds). */
 export function measureStops(runs: readonly StoppableRun[]): StopEarlyReport {
   const names = new Map<string, Pick<StopPolicyReport, 'kind' | 'level'>>();
   for (const { stops } of runs) for (const { kind, level } of stops) names.set(`${kind} ${level}`, { kind, level });

@@ -373,10 +373,7 @@ function chanceNotes(part: PartReport | undefined, { configurations }: ReportSet
 
 interface JoinedRow extends RunRow {
   readonly source: string;
-  /**
-   * Source, agent and model. The source is the file, or the folder of files with one session each; of a subagent that of its session. It
-   * does not depend on whether the runs were imported into a store.
-   */
+  /** Source (file, folder of sessions, or session of a subagent), agent and model, whether or not in a store. */
   readonly group: string;
 }
 
@@ -442,11 +439,7 @@ interface RunShardsOptions {
   readonly onDone: (number: number, result: ShardResult) => Promise<void>;
 }
 
-/**
- * A thread takes its next shard when it has finished one.
- *
- * @throws CoxswainError "input-io" if a thread stops unexpectedly
- */
+/** A thread takes its next shard when it has finished one. Throws CoxswainError "input-io" if one stops unexpectedly. */
 async function runShards(shards: readonly Shard[], options: RunShardsOptions): Promise<void> {
   const { configurations, specs, take, onDone, workers: threads } = options;
   const nextRequest = async (): Promise<ShardRequest | undefined> => {

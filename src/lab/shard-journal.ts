@@ -29,10 +29,7 @@ export class ShardJournal {
   /** Results of earlier sessions, keyed by shard number. */
   readonly done: ReadonlyMap<number, ShardResult>;
 
-  /**
-   * @throws CoxswainError "invalid-argument" if the file belongs to another input or configuration, or is not a
-   * journal; "input-io"
-   */
+  /** Throws CoxswainError "invalid-argument" for another input or configuration, or no journal; "input-io". */
   constructor(path: string, key: string) {
     this.#path = path;
     try {

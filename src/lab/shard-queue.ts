@@ -37,10 +37,7 @@ interface JobOutput {
   readonly result: string;
 }
 
-/**
- * Each machine with the same input takes unclaimed shards and receives all results. If one disappears, another takes
- * its shard. Results are kept for seven days, so an interrupted backtest can resume.
- */
+/** Machines with the same input share the shards and results, also of one that disappears. Kept for seven days, to resume. */
 export class ShardQueue {
   readonly #boss: Boss;
   readonly #name: string;
@@ -105,12 +102,7 @@ export class ShardQueue {
     return new ShardQueue(boss, key, shards, onResult);
   }
 
-  /**
-   * Waits while other machines work on the last shards.
-   *
-   * @returns undefined once every result has arrived
-   * @throws CoxswainError "input-io" for a shard that failed on every machine
-   */
+  /** Waits for the last shards of other machines; then undefined. Throws CoxswainError "input-io" if all failed at one. */
   async take(): Promise<number | undefined> {
     for (;;) {
       const [job] = await this.#boss.fetch(this.#name);

@@ -208,11 +208,7 @@ interface PairedFirings {
   readonly added: readonly number[];
 }
 
-/**
- * Pairs the firings at the same call first. Then it pairs the remaining firings of both sides in order.
- *
- * @param before  calls, ascending; `after` has the same order
- */
+/** Pairs the firings at the same call (ascending on both sides), then the remaining ones in order. */
 function pairFirings(before: readonly number[], after: readonly number[]): PairedFirings {
   const unmatched: number[] = [];
   const remaining = [...after];

@@ -14,11 +14,7 @@ const POSTGRES = /^postgres(?:ql)?:\/\//i;
 const SCHEME = /^[a-z][a-z0-9+.-]+:\/\//i;
 const SECRET_PARAMETER = /([?&](?:password|sslpassword|passfile|sslkey)=)[^&#]*/gi;
 
-/**
- * A path (also `sqlite:PATH`), `postgres[ql]://…` (`?schema=NAME`, default `coxswain`), or `memory:`.
- *
- * @throws CoxswainError `invalid-argument` for another scheme
- */
+/** A path or `sqlite:PATH`, `postgres[ql]://…?schema=NAME`, or `memory:`; else CoxswainError `invalid-argument`. */
 export function parseStoreAddress(text: string): StoreAddress {
   if (text === 'memory:') return { kind: 'memory' };
   if (POSTGRES.test(text)) {

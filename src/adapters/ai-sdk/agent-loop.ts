@@ -24,10 +24,7 @@ export class PromptNews {
   #system = '';
   #unansweredText = '';
 
-  /**
-   * @param isFresh  true if the last request has its final answer; any user message is then new, even with the same
-   * text
-   */
+  /** After the final answer (`isFresh`), any user message is new, even with the same text. */
   take(prompt: readonly PromptMessage[], isFresh: boolean): News {
     const system = systemTextOf(prompt);
     const users = unansweredMessages(prompt);

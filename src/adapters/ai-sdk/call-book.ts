@@ -37,10 +37,7 @@ export interface CallBookOptions extends Pick<RefusalOptions, 'isRefused' | 'isE
   readonly maxChars: number;
 }
 
-/**
- * Shared by the model that requests calls, the tools that run them, and the request with their results. Only the calls
- * of the last turn and calls with advice are kept.
- */
+/** Shared by the model, the tools and the next request. Only the calls of the last turn and calls with advice are kept. */
 export class CallBook {
   readonly #run: Run;
   readonly #options: CallBookOptions;

@@ -48,10 +48,7 @@ const storage = new AsyncLocalStorage<{ readonly loop: SdkLoop | undefined }>();
 const sdkLoops = new Map<string, SdkLoop>();
 let isListening = false;
 
-/**
- * From the diagnostics channel `ai:telemetry` of ai 7. Undefined outside of loops, in ai 6, with `telemetry: {
- * isEnabled: false }`, and without the channel.
- */
+/** From the diagnostics channel `ai:telemetry` of ai 7. Undefined outside of loops, in ai 6, and without telemetry. */
 function sdkLoop(): SdkLoop | undefined {
   return storage.getStore()?.loop;
 }
@@ -91,10 +88,7 @@ interface Loops {
   readonly open: Map<SdkLoop, AgentLoop>;
 }
 
-/**
- * A run has one loop at a time: a concurrent one gets a child run, which ends when the SDK reports the end of the loop.
- * Consecutive loops share the run.
- */
+/** A run has one loop at a time: a concurrent one gets a child run until the SDK reports its end. */
 class RunLoops {
   readonly #newLoop: (run: Run) => AgentLoop;
   readonly #ofRun = new WeakMap<Run, Loops>();

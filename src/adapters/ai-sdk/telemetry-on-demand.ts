@@ -2,10 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { RecordingTelemetry } from './record-telemetry.ts';
 
-/**
- * Events wait in order, each with its async context, which decides its run. If `load` rejects, nothing is recorded and
- * tools run as usual.
- */
+/** Events wait in order, each with its async context, which decides its run. If `load` rejects, nothing is recorded. */
 export function telemetryOnDemand(
   load: () => Promise<RecordingTelemetry>,
   onFault: (error: unknown) => void,

@@ -6,10 +6,7 @@ export type ToolOutput = SdkFields & { readonly type: string };
 /** Default reason of a denied call. Providers use similar texts. */
 const DENIED = 'Tool call execution denied.';
 
-/**
- * The type of the output stays, so an error stays an error; JSON becomes text, as providers send it. Undefined for a
- * type without text.
- */
+/** An error stays an error; JSON becomes text, as providers send it. Undefined for a type without text. */
 export function withText(output: unknown, text: string): ToolOutput | undefined {
   if (!isJsonObject(output)) return undefined;
   const { type, value } = output;

@@ -62,10 +62,7 @@ function keyOf(part: SdkFields): string {
   return `${kindOf(part)} ${textField(part, 'id')}`;
 }
 
-/**
- * Returns the result of `doStream` with a watched stream. The result is unchanged if it has no stream. The answer is handled
- * before its last part passes, because the SDK runs the tools when it receives that part.
- */
+/** Watches the stream of `doStream`. The answer is handled before its last part passes, because the SDK then runs the tools. */
 export function watchStream(result: unknown, prepared: PreparedRequest, watch: ModelWatch): unknown {
   const { loop, guard } = watch;
   const source = isJsonObject(result) ? result['stream'] : undefined;

@@ -63,24 +63,13 @@ export interface AnthropicSteering {
   fetch(base?: Fetch): Fetch;
   /** Returns a tool for `toolRunner` that records its calls and adds feedback to its results. */
   tool<Tool extends RunnableTool>(tool: Tool): Tool;
-  /**
-   * Runs a call in a custom loop. An error of `execute` becomes a result with `is_error`.
-   *
-   * @returns the block for the next request, with feedback if there is any
-   */
+  /** Runs a call in a custom loop. Returns the block for the next request, with feedback, or `is_error` if `execute` threw. */
   runToolCall<Part = ResultText>(call: ToolUse, execute: (input: never) => unknown): Promise<ToolResult<Part>>;
-  /**
-   * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed
-   * on.
-   */
+  /** Waits for the agent's work, and passes its result or error on. After an error, the run ends with its outcome. */
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/**
- * Creates the steering of an agent built on `@anthropic-ai/sdk`, with any loop; see docs/anthropic.md.
- *
- * @throws CoxswainError "invalid-argument" for an option out of range
- */
+/** Creates the steering, for any loop; see docs/anthropic.md. Throws CoxswainError "invalid-argument" for an option. */
 export function anthropicSteering(run: Run, options: AnthropicOptions = {}): AnthropicSteering {
   checkAdapter('anthropicSteering', run, options, { isError: true, isRefused: true });
   const steering = fetchSteering(

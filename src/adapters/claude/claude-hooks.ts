@@ -17,10 +17,7 @@ import { channelOf, contextAnswer } from './to-output.ts';
 export interface ClaudeHookOptions<Theirs extends object = object> extends AdapterOptions {
   /** Your own hooks. They are kept and called together with the coxswain hooks. */
   readonly hooks?: Theirs;
-  /**
-   * Allows advice before the last answer. Such advice forces another turn, at most once per run and once per subagent. Default
-   * false: such advice is recorded as undelivered.
-   */
+  /** Allows advice before the last answer, which forces another turn, once per run and subagent. Default false: it is undelivered. */
   readonly forceTurnAtStop?: boolean;
 }
 

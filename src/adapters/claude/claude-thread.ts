@@ -85,10 +85,7 @@ interface KnownCall extends HostCall {
   readonly shown?: ShownResult;
 }
 
-/**
- * Hooks report calls as they happen; messages report the same calls and the answers that request them, usually shortly
- * before the hook, sometimes after it. The run receives each event once.
- */
+/** Hooks and messages report the same calls; messages usually come first. The run receives each event once. */
 export class ClaudeThread {
   readonly run: Run;
   hasForcedTurn = false;

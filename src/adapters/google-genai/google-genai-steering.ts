@@ -55,18 +55,11 @@ export interface GoogleGenAiSteering {
    * @returns the part for the next request, with feedback as `feedback` of the response if there is any
    */
   runToolCall(call: FunctionCall, execute: (args: never) => unknown): Promise<FunctionResponsePart>;
-  /**
-   * Waits for the agent's work. If the work fails, the run ends with the outcome of the error. Results and errors are passed
-   * on.
-   */
+  /** Waits for the agent's work, and passes its result or error on. After an error, the run ends with its outcome. */
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/**
- * Creates the steering of an agent built on `@google/genai`, with any loop; see docs/google-genai.md.
- *
- * @throws CoxswainError "invalid-argument" for an option out of range
- */
+/** Creates the steering, for any loop; see docs/google-genai.md. Throws CoxswainError "invalid-argument" for an option. */
 export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}): GoogleGenAiSteering {
   checkAdapter('googleGenAiSteering', run, options, { isError: true, isRefused: true });
   const hint = 'create the client with new GoogleGenAI({ httpOptions: { fetch: steering.fetch() } })';

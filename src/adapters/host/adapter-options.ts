@@ -22,15 +22,9 @@ export interface AdapterOptions {
 
 /** For adapters that see the results of tools. */
 export interface RefusalOptions extends AdapterOptions {
-  /**
-   * Returns true for a tool's result, or an error's message, by which a person or a policy refused the call. Default: never. An
-   * error of `refusal()`, and what the SDK's own approvals reject, is recognised anyway.
-   */
+  /** Returns true for a result, or an error's message, of a refused call. Default: never; `refusal()` and SDK rejections always count. */
   readonly isRefused?: (result: unknown) => boolean;
-  /**
-   * Returns true if a tool's result reports a failure. Default: never. What the SDK and MCP servers mark as a failure is one
-   * anyway, and patterns also examine the text.
-   */
+  /** Returns true if a result reports a failure. Default: never; flags of the SDK and of MCP servers always count. */
   readonly isError?: (result: unknown, toolName: string) => boolean;
 }
 
@@ -62,12 +56,7 @@ function saysYes(where: string, question: () => boolean | undefined, run: Run): 
   }
 }
 
-/**
- * Checks the run and the options passed by JavaScript callers.
- *
- * @param own  the options of this adapter besides `AdapterOptions`
- * @throws CoxswainError "invalid-argument"
- */
+/** Throws CoxswainError "invalid-argument" for a wrong run or options of JavaScript. `own`: the options of this adapter alone. */
 export function checkAdapter<Options extends object>(
   name: string,
   run: RunSource | undefined,

@@ -5,11 +5,7 @@ import type { Trouble } from './run-outcome.ts';
 export interface OutgoingRequest {
   /** Text to add to this request only. Undefined if there is no advice. */
   readonly text: string | undefined;
-  /**
-   * Called when the model has received the request.
-   *
-   * @param channel  how the advice reached the model
-   */
+  /** Called when the model has received the request, by this channel. */
   accepted(channel: string): void;
   /** Called when the model did not receive the request. A retry contains the same text. */
   failed(trouble: Trouble): void;

@@ -111,11 +111,7 @@ export class Conversation {
     return this.#requests > 0;
   }
 
-  /**
-   * Prepares a request that is about to be sent.
-   *
-   * @param key  identifies the content of the request; a retry of a failed request has the same key
-   */
+  /** Prepares a request that is about to be sent. A retry of a failed one has the same `key` for its content. */
   request(key: unknown, news: RequestNews): OutgoingRequest {
     const repeatedText = this.#advice.again(key);
     if (repeatedText !== undefined) return repeatedText;
@@ -184,10 +180,7 @@ export class Conversation {
     return this.#calls.notStarted();
   }
 
-  /**
-   * Returns the call that a tool is about to run. It is found by id. A call without an id is found by tool and arguments, else
-   * by tool. If nothing matches, a new call is created.
-   */
+  /** Returns the call of a tool by id, else by tool and arguments, else by tool. Without a match, a new one is created. */
   callOf(called: IssuedCall): OpenCall {
     return this.#calls.find(called);
   }
@@ -200,11 +193,7 @@ export class Conversation {
     this.run.emit({ type: 'tool_execution_start', toolCallId, toolName, args });
   }
 
-  /**
-   * Records the result of a tool.
-   *
-   * @returns advice on the result; the caller must pass it to `said` or `later`
-   */
+  /** Records the result of a tool. Returns the advice on it, which the caller must pass to `said` or `later`. */
   ended(call: OpenCall, { result, isError: isFlagged, outcome: known }: CallResult): readonly AdviceHandle[] {
     this.#calls.close(call);
     const outcome = known ?? statedOutcome(result) ?? refusedBy(this.#options, result, this.run);
@@ -216,10 +205,7 @@ export class Conversation {
     return handles;
   }
 
-  /**
-   * Joins advice into one text, which the host adds to a tool result. The advice counts as delivered with the next request. If
-   * the adapter does not see requests, it counts as delivered at once.
-   */
+  /** Joins advice into one text for a tool result. It is delivered with the next request, or at once if no request is seen. */
   said(handles: readonly AdviceHandle[], channel: string): string | undefined {
     return this.#advice.place(handles, channel, this.#requests === 0);
   }
@@ -235,11 +221,7 @@ export class Conversation {
     this.#advice.troubled(trouble);
   }
 
-  /**
-   * Reports that a tool returned. The next request contains its result.
-   *
-   * @param outcome  what is known of the outcome before that request
-   */
+  /** Reports that a tool returned. The next request contains its result, and perhaps more than this outcome. */
   returned(call: OpenCall, outcome: CallResult): void {
     call.returned = outcome;
   }

@@ -40,11 +40,7 @@ interface LastRequest {
   system: string;
 }
 
-/**
- * Creates the parts of an adapter for an SDK whose requests hold the whole conversation.
- *
- * @param hint  how to give the client the `fetch`, for the fault of a run without a request
- */
+/** The parts of an adapter whose requests hold the whole conversation. `hint`: how to give the client the `fetch`. */
 export function fetchSteering(run: Run, api: ConversationApi, options: RefusalOptions, hint: string): FetchSteering {
   const guard = guarded(run, options);
   const scope = new RunScope(() => run);

@@ -7,10 +7,7 @@ export interface Guard {
   <Result>(where: string, work: () => Result): Result | undefined;
 }
 
-/**
- * Creates the guard of an adapter. Under `onError: 'record'`, the guard records an internal error in the run and returns
- * `otherwise`. Under `throw`, it rethrows the error.
- */
+/** Under `record`, an internal error is recorded in the run and `otherwise` returned; under `throw`, it is rethrown. */
 export function guarded(source: RunSource, options: Pick<AdapterOptions, 'onError'> = {}): Guard {
   return <Result>(where: string, work: () => Result, otherwise?: Result) => {
     try {

@@ -19,10 +19,7 @@ import type {
   SessionPart,
 } from './host-event.ts';
 
-/**
- * The transport keeps a thread's state between events: in records if each event has a process of its own, else in
- * memory. A call that is reported twice is recorded once.
- */
+/** State of a thread between events, in records or in memory. A call that is reported twice is recorded once. */
 export interface HostThread {
   readonly run: Run;
   /** True if advice has already made the agent continue at a stop. */

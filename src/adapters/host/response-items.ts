@@ -7,10 +7,7 @@ import type { RequestNews, ShownResult } from './conversation.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 import { unseenItems } from './unseen-items.ts';
 
-/**
- * Field names have two spellings (`call_id`, `callId`). A type that ends in `_call` is a call, one in `_output` or
- * `_result` its result, also in later versions.
- */
+/** Names have two spellings (`call_id`, `callId`). Calls end in `_call`, results in `_output` or `_result`, in later versions too. */
 type Item = Readonly<Record<string, unknown>>;
 
 export interface ItemPart {

@@ -18,10 +18,7 @@ export interface ScopedTool {
   leave(failure?: { readonly error: unknown }): void;
 }
 
-/**
- * Determines the current run if the SDK does not pass it. A model request from within a tool comes from a subagent. The
- * subagent's run is a child of the run that called the tool.
- */
+/** The current run, if the SDK does not pass it. A model request from within a tool belongs to a child of that tool's run. */
 export class RunScope {
   readonly #storage = new AsyncLocalStorage<RunningTool>();
   readonly #root: () => Run;
@@ -50,11 +47,7 @@ export class RunScope {
     return this.#storage.exit(work);
   }
 
-  /**
-   * Runs a tool of `parent`, and ends the child run that the tool started.
-   *
-   * @throws the error of the tool
-   */
+  /** Runs a tool of `parent`, and ends the child run that it started. Throws the error of the tool. */
   async within<Result>(parent: Run, name: string, work: () => Result | PromiseLike<Result>): Promise<Result> {
     const tool = this.tool(parent, name);
     try {

@@ -39,11 +39,7 @@ export interface ToolReturn {
 const CHANNEL = 'tool-result';
 const WHERE = 'tool';
 
-/**
- * Runs a tool and records the call. Model requests from the tool belong to a child run.
- *
- * @throws the error of the tool, under `onToolError: 'throw'` or after an abort
- */
+/** Runs a tool and records the call. Its requests belong to a child run. Throws its error under `throw` or after an abort. */
 export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolReturn> {
   const { guard, scope } = parts;
   const { call, carries = () => true, isAborted = () => false } = work;

@@ -40,10 +40,7 @@ const REMEMBERED_CALLS = 1_024;
 
 const LOOPS = new AsyncLocalStorage<Loop>();
 
-/**
- * The first agent uses the given run; each agent that it hands over to, requests from within a tool, and a call of the
- * runner while another is under way get a child run.
- */
+/** The first agent has the given run; handoffs, requests from within a tool and concurrent runners get child runs. */
 export class AgentRuns {
   readonly scope: RunScope = new RunScope(() => this.#loop.active);
   readonly #own: Loop;

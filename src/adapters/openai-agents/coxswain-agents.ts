@@ -114,27 +114,18 @@ function isPlain(value: unknown, depth = 0): boolean {
   return Object.values(value).every((item) => isPlain(item, depth + 1));
 }
 
-/**
- * Options of the @openai/agents adapter. The SDK's own messages after an exception or a time-out are recognised as failures; set
- * `isError` to recognise the text of a tool's own `errorFunction`.
- */
+/** The SDK's own messages of failures are recognised; set `isError` for the text of a tool's own `errorFunction`. */
 export type AgentsOptions = RefusalOptions;
 
 /** Steers one agent of the @openai/agents package. Its handoffs, and the agents it uses as tools, each get a child run. */
 export interface AgentsSteering {
-  /**
-   * Listens to a runner, and steers every model that the runner resolves by name, until the run ends. The runner's
-   * configuration is changed during that time. Returns the runner.
-   */
+  /** Listens to a runner and steers the models that it resolves by name, until the run ends. Returns the runner. */
   attach<Runner extends RunnerShape>(runner: Runner): Runner;
   /** Returns a steered model instance for an agent. `attach` steers only models that are resolved by name. */
   model<Wrapped extends Model>(model: Wrapped): Wrapped;
   /** Returns a steered provider of models. Use it if there is no runner. */
   modelProvider<Provider extends ModelProvider>(provider: Provider): Provider;
-  /**
-   * Returns a function tool that records its calls and adds feedback to its results. Other tools are returned unchanged.
-   * Agents used as tools are also unchanged, because the runner reports them.
-   */
+  /** Records the calls of a function tool and adds feedback. Other tools, also agents as tools, are returned unchanged. */
   tool<Tool extends { readonly type: string }>(tool: Tool): Tool;
   /** Like `tool`, for a list of tools. */
   tools<const Tools extends readonly { readonly type: string }[]>(
@@ -333,10 +324,7 @@ interface ListenerParts {
 
 type Listener = (...args: readonly unknown[]) => void;
 
-/**
- * An exception in a listener would end the agent's run, so each is guarded. Arguments as in @openai/agents 0.20:
- * context, agent, then tool, result, details.
- */
+/** Guarded, because an exception would end the agent's run. Arguments as in @openai/agents 0.20. */
 function addRunnerListeners(runner: RunnerShape, { runs, guard, isWrapped, onAgent }: ListenerParts): () => void {
   // The SDK types its events individually. These names and arguments are among them.
   const open = runner as unknown as Record<'on' | 'off', (event: string, listener: Listener) => unknown>;

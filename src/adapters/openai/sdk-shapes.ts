@@ -1,7 +1,4 @@
-/**
- * The fields of the openai package's types that coxswain uses. The types are structural, so the package is never imported. The
- * package's own types are assignable to them.
- */
+/** The fields of the openai package's types that coxswain uses: structural, so the package is never imported. */
 
 /** A tool for `chat.completions.runTools`. */
 export interface RunnableTool {

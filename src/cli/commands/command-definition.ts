@@ -5,10 +5,7 @@ export type OptionDefinition =
       readonly isRepeatable?: boolean;
     };
 
-/**
- * The parameters are the arguments in order, an object with the options (`--to-store` → `toStore`) and the terminal.
- * Resolves to the exit code; default: 0.
- */
+/** Receives the arguments in order, the options (`--to-store` → `toStore`) and the terminal. Resolves to the exit code; default 0. */
 export type CommandFunction = (...parameters: never[]) => Promise<number | void>;
 
 export interface CommandDefinition {

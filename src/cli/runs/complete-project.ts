@@ -16,10 +16,7 @@ import { configuredStore, openReadableStore, openStoreNamed } from './open-store
 
 const RECENT_RUNS = 50;
 
-/**
- * A run of another project is completed by the configuration of that project, which the folder in the session file
- * tells; without it, the run stays as it is. A problem is a line in the fault log.
- */
+/** A run of another project is completed by that project's configuration. A problem is a line in the fault log. */
 export async function completeProjects(): Promise<void> {
   const nowMs = systemClock.nowMs();
   for (const store of machineStores({ sinceMs: nowMs - RECENT_MS })) await completeStore(store, nowMs);

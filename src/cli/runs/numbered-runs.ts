@@ -76,11 +76,7 @@ function runsIn(file: 'lastReport' | 'toldRuns'): readonly NumberedRun[] {
 
 const MIN_ID_CHARS = 4;
 
-/**
- * Returns the session of an agent program whose file has this id, or an id that starts with it.
- *
- * @throws CoxswainError `invalid-argument` for several
- */
+/** The session of an agent program by the id of its file, or its start. Throws CoxswainError `invalid-argument` for several. */
 export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   if (idStart.length < MIN_ID_CHARS) return undefined;
   const hosts = machineSessions();
@@ -104,11 +100,7 @@ export function idStartOf(id: string): string {
   return UUID_START.exec(id)?.[0] ?? id;
 }
 
-/**
- * Returns the command that opens a run in the browser, at a call from 1.
- *
- * @param isSession  true if `sessionNamed` finds the file by the id of the run
- */
+/** The command that opens a run in the browser, at a call from 1. `isSession`: `sessionNamed` finds the file by the id. */
 export function viewCommandOf(
   { id, path }: Pick<NumberedRun, 'id' | 'path'>,
   { call, isSession }: { readonly call?: number | undefined; readonly isSession: boolean },

@@ -27,10 +27,7 @@ const OF_RECORDS = [
 const USAGE = ['answersCountedEarly', 'answersWithoutCost', ...CACHE_TOKENS, 'costUsd', 'tokens'] as const;
 const SAYS_LITTLE: ReadonlySet<string> = new Set(['cut_off', 'open', 'unknown']);
 
-/**
- * Completes the facts of a recorded session with those of its file. The file is the whole session, but the program may write it late; the
- * records have the end of a session of which the file only has silence.
- */
+/** Completes a recorded session with its file, which the program may write late. The records have ends that the file lacks. */
 export function completedBy(recorded: RunFacts, file: RunFacts | undefined): RunFacts {
   if (file === undefined) return recorded;
   const isUsageKnown = recorded.tokens !== undefined || recorded.costUsd !== undefined;

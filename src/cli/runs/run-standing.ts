@@ -23,11 +23,7 @@ export async function standingNow(
   return standingOf(sessions.map(({ path }) => path));
 }
 
-/**
- * Undefined if Claude Code does not say which processes run.
- *
- * @param files  the session files of this machine
- */
+/** Undefined if Claude Code does not say which processes run. `files`: the session files of this machine. */
 export async function standingOf(files: readonly string[]): Promise<Standing | undefined> {
   const open = await openSessions(hostFolder('claude-code', { home: homedir(), env: process.env }));
   return open && { open, localIds: new Set(files.map((path) => basename(path, '.jsonl'))) };
@@ -48,10 +44,7 @@ export function mayStand({ program, view }: RunFactsFold): boolean {
   return view.outcome === undefined && program === 'claude-code';
 }
 
-/**
- * A session without an end was killed if its process no longer exists. Otherwise it may be waiting for its user. A
- * session without a file on this machine ran elsewhere, so nothing is known about its process.
- */
+/** A session without an end was killed if its process no longer exists. Without a file on this machine, nothing is known. */
 export function markStanding(fold: RunFactsFold, standing: Standing): void {
   if (!mayStand(fold)) return;
   const as = standsAs(fold.sessionId, standing);
@@ -65,10 +58,7 @@ export function markStanding(fold: RunFactsFold, standing: Standing): void {
 
 const LOOK_MS = 10_000;
 
-/**
- * Returns a function that is true for a session of Claude Code whose process no longer exists, as `markStanding` has it.
- * When asked, it looks again at most every ten seconds.
- */
+/** True for a session of Claude Code whose process no longer exists, looked up at most every ten seconds. */
 export async function killedSessions(): Promise<(run: RunSummary) => boolean> {
   const look = async () => {
     const atMs = systemClock.nowMs();

@@ -267,10 +267,7 @@ function isAtRest(path: string): boolean {
 
 const MAX_HANG_MS = 7 * 24 * 3_600_000;
 
-/**
- * Returns true for a session without an end whose file was written in the time span, although its last record is older: for example, the
- * user wrote to an agent that hangs, and the message waits.
- */
+/** True for a session without an end whose file was written in the time span, although its last record is older. */
 function isLeftOpen(
   { view }: RunFactsFold,
   { path, sinceMs }: { readonly path: string; readonly sinceMs: number },

@@ -36,10 +36,7 @@ export interface SessionAnswer {
 
 export type SessionRequest = Pick<FoundSource, 'format' | 'path'>;
 
-/**
- * Two threads read 85 MB in 0.86 of the time of one and 1.55 of its processor time, because each compiles the code: not worth it. They
- * read 1 GB in 0.73 of the time (`bench/report.bench.ts`).
- */
+/** Two threads read 85 MB in 0.86 of the time but 1.55 of the processor time of one; 1 GB in 0.73 (`bench/report.bench.ts`). */
 const MIN_BYTES = 100_000_000;
 const MAX_THREADS = 4;
 

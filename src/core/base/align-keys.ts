@@ -4,10 +4,7 @@ export type AlignedPair = readonly [number, number] | readonly [number, null] | 
 /** Maximum number of differences in one search. With more, the best path found is kept and the search restarts at its end. */
 const MAX_DIFFERENCES = 200;
 
-/**
- * Myers, "An O(ND) difference algorithm". If more than 200 shared keys in a row differ, the result has nearly the fewest
- * differences. Cost: at most O((n + m) · 200); about a megabyte of memory.
- */
+/** Myers, "An O(ND) difference algorithm", nearly minimal after 200 differences in a row. Cost: at most O((n + m) · 200). */
 export function alignKeys(a: readonly string[], b: readonly string[]): readonly AlignedPair[] {
   // A key that only one side contains never has a partner.
   const [keysOfA, keysOfB] = [new Set(a), new Set(b)];
@@ -42,10 +39,7 @@ function* sharedPairs(a: readonly string[], b: readonly string[]): Generator<rea
   }
 }
 
-/**
- * For each diagonal `k = x - y`, the farthest `x` that was reached with so many differences. `x` and `y` count from the start of the
- * search. Diagonal `k` is at index `k + ORIGIN`.
- */
+/** By diagonal `k = x - y`, at index `k + ORIGIN`: the farthest `x` reached with so many differences. */
 type Reached = Int32Array;
 const ORIGIN = MAX_DIFFERENCES + 1;
 

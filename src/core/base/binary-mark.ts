@@ -35,10 +35,7 @@ export function base64Mark(
   return { type: 'binary', name: 'base64', media_type: mediaType, bytes, digest: hashText(parts.join(''), length | 0) };
 }
 
-/**
- * A `data:` URL, or base64 text in a field such as `data` of an object with a file type. In a longer text, each `data:`
- * URL gets a short mark. Cost: one search for `;base64,`.
- */
+/** A `data:` URL, or base64 text in a field of an object with a file type. Cost: one search for `;base64,`. */
 export function bytesInText(
   text: string,
   member?: { readonly name: string; readonly of: object },

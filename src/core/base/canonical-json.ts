@@ -1,10 +1,7 @@
 /** Maximum nesting depth. Deeper values are written as `"…"`, so that hostile input cannot overflow the stack. */
 const MAX_DEPTH = 64;
 
-/**
- * Sorted keys, no whitespace, no `undefined` member. Values that are not JSON become `null`, cycles and values below
- * depth 64 `"…"`.
- */
+/** Sorted keys, no whitespace or `undefined`. Other values than JSON become `null`, cycles and depths below 64 `"…"`. */
 export function canonicalJson(value: unknown): string {
   return writeValue(value, []);
 }

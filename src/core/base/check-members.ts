@@ -1,10 +1,7 @@
 import { invalidArgument, CoxswainError } from './error.ts';
 import { expectedText, fitsShape, foundText, type Shape, type ShapesOf } from './shape.ts';
 
-/**
- * @param name  the name of the options in error messages
- * @throws CoxswainError "invalid-argument"
- */
+/** Names the options in its CoxswainError "invalid-argument". */
 export function checkMembers(name: string, options: unknown, known: Readonly<Record<string, unknown>>): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidArgument(`${name} must be an object, got ${kindOf(options)}`);

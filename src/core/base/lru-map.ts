@@ -2,10 +2,7 @@
 export class LruMap<V, K extends string | number = string> {
   readonly capacity: number;
   readonly #map = new Map<K, V>();
-  /**
-   * A new iterator would skip the holes of all entries deleted since the last rehash: twice the time of a `set` at 512
-   * entries, ten times at 8,192.
-   */
+  /** A new iterator skips the holes of deleted entries: twice the time of a `set` at 512 entries, ten times at 8,192. */
   #keys: Iterator<K, unknown> | undefined;
 
   constructor(capacity: number, entries: Iterable<readonly [K, V]> = []) {

@@ -8,10 +8,7 @@ export function countOf(count: number, word: string, plural = `${word}s`): strin
   return `${countText(count)} ${count === 1 ? word : plural}`;
 }
 
-/**
- * Formats a duration: `340 ms`, `1 second`, below two minutes `90 seconds`, below an hour `8 minutes`, else `1.5 hours`.
- * The value is rounded down. A negative duration is `0 ms`.
- */
+/** Such as `340 ms`, `90 seconds` (below two minutes), `8 minutes` (below an hour), `1.5 hours`; rounded down, never negative. */
 export function durationText(durationMs: number): string {
   const seconds = Math.floor(durationMs / 1000);
   if (seconds < 1) return `${Math.max(0, Math.floor(durationMs))} ms`;

@@ -18,10 +18,7 @@ function classOf(keptCharacters: string): string {
 const HIDDEN_CHARACTERS = unseen('\t\n');
 const HAS_ANY = new RegExp(String.raw`[${classOf('\t\n')}\ud800-\udfff]`, 'u');
 
-/**
- * Removes terminal sequences, normalises line breaks, and shows what would reorder or hide text as `⟨U+202E⟩`. Does not
- * escape HTML.
- */
+/** Removes terminal sequences, normalises line breaks, and shows hidden or reordering characters. Does not escape HTML. */
 export function safeText(text: string): string {
   if (!HAS_ANY.test(text)) return text;
   return text

@@ -1,7 +1,4 @@
-/**
- * A fixed number of slots; a new text replaces the one in its slot, which depends on at most 128 characters. A map
- * would hash the whole text, which takes much of the time that the cache saves.
- */
+/** A fixed number of slots by at most 128 characters of a text. A map would hash the whole text. */
 export class RecentTexts<V extends object> {
   readonly #texts: string[];
   readonly #values: (V | undefined)[];

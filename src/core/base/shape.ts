@@ -36,10 +36,7 @@ export interface TextShape {
   /** Minimum length in characters (code points); default 0. */
   readonly minChars?: number;
   readonly maxChars: number;
-  /**
-   * A regular expression with the flag `u` or no flag, as in JSON Schema. It is created on demand, because Unicode classes
-   * take 1 ms to compile. That matters in a short-lived process.
-   */
+  /** With the flag `u` or none, as in JSON Schema. Created on demand, because Unicode classes take 1 ms to compile. */
   readonly pattern?: () => RegExp;
   /** The text must be a valid regular expression. */
   readonly isPattern?: boolean;

@@ -15,10 +15,7 @@ export function isWordUnit(unit: number): boolean {
   return isLetter(unit) || isDigit(unit) || unit === 0x5f;
 }
 
-/**
- * Outside the text, `charCodeAt` returns NaN, after which V8 compiles the call to code that is several times slower for
- * every later unit.
- */
+/** Outside the text, `charCodeAt` returns NaN, which makes V8 compile slower code for every later unit. */
 export function unitAt(text: string, index: number): number {
   return index >= 0 && index < text.length ? text.charCodeAt(index) : 0;
 }

@@ -28,11 +28,7 @@ function isWithinReach(atMs: number, nowMs: number): boolean {
   return atMs >= 0 && atMs <= nowMs + AHEAD_MS && atMs >= nowMs - DECADE_MS;
 }
 
-/**
- * An implausible time is converted if its unit can be inferred, else replaced by the clock's.
- *
- * @param nowMs  Unix milliseconds
- */
+/** An implausible time is converted if its unit can be inferred, else replaced by the clock's (`nowMs`, Unix milliseconds). */
 export function readEventTime(atMs: unknown, nowMs: number): ReadTime {
   if (atMs === undefined || atMs === null) return { ms: nowMs };
   if (typeof atMs !== 'number' || !(atMs >= 0) || atMs === Infinity) {

@@ -1,7 +1,4 @@
-/**
- * Places of work trees inside a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) and beside it (`app.worktrees/x`,
- * `app__worktrees/x`).
- */
+/** Work trees in a repository (`app/.worktrees/x`, `app/.claude/worktrees/x`) or beside it (`app.worktrees/x`, `app__worktrees/x`). */
 const WORK_TREE = /(?<=[^\\/\s])(?:[\\/]\.(?:claude[\\/])?|\.|__)worktrees[\\/][^\\/\s:'"]+/;
 
 /** The folder of the repository of a path in one of its work trees; else the path. */

@@ -27,11 +27,7 @@ export function contextAfter(
   return { tokens, ...(window === undefined ? {} : { window, share: tokens / window }) };
 }
 
-/**
- * The size of the context at that time. OpenAI counts cached tokens as input, Anthropic separately.
- *
- * @param runModelId  the model of the run, for a response that does not name its model
- */
+/** The size of the context then. OpenAI counts cached tokens as input, Anthropic beside it. `runModelId`: the default. */
 export function contextTokensOf(payload: TrajectoryPayload, runModelId: string | undefined): number | undefined {
   if (payload.kind !== 'message_appended' || payload.message.role !== 'assistant') return undefined;
   const { model_id: modelId = runModelId, usage } = payload.message;

@@ -18,10 +18,7 @@ interface Failing {
   readonly isTold: boolean;
 }
 
-/**
- * A failure that begins in five sessions of a project within an hour, such as a wrong version of a program; told once.
- * Tests, linters and compilers are left out. Memory: 5,000 keys.
- */
+/** A failure that begins in five sessions of a project within an hour, reported once; not of checks. Memory: 5,000 keys. */
 export class FleetFailures {
   readonly #keys = new LruMap<Failing>(MAX_KEYS);
 

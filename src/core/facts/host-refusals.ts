@@ -8,10 +8,7 @@ interface HostForm {
   readonly form: RegExp;
 }
 
-/**
- * From the hosts' sources and recorded sessions. A host writes such a text in place of a result, with its error flag.
- * `docs/recording.md` lists the hosts.
- */
+/** From the hosts' sources and recorded sessions: texts in place of a result, with its error flag (`docs/recording.md`). */
 const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
   'claude-code': [
     refused(/^The user doesn't want to (?:proceed with this tool use|take this action right now)\./),

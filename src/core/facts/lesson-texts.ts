@@ -8,10 +8,7 @@ import { COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
 
 const MAX_CALLS = 512;
 
-/**
- * Leaves out the texts that no lesson needs, most of a session, so that they are neither redacted nor kept: answers of the model,
- * messages, and results of calls that worked. Memory: 512 calls.
- */
+/** Drops the texts that no lesson needs (answers, messages, results of successful calls) before redaction. Memory: 512 calls. */
 export class LessonTexts {
   readonly #args = new LruMap<Json>(MAX_CALLS);
 

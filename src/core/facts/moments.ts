@@ -39,10 +39,7 @@ const MIN_STREAK = 5;
 
 type FoundMoment = Omit<Moment, 'runId'>;
 
-/**
- * At most two moments, and one for a pattern. The scores are manually assigned ranks of what a person should see first,
- * not measured; docs/report.md has the table.
- */
+/** At most two, one per pattern. The scores are ranks set by hand, not measured; docs/report.md has the table. */
 export function momentsOf(sources: MomentSources): readonly Moment[] {
   const { callTimes, facts, gaveUp, streak } = sources;
   const { adviceTexts, faultTexts, id: runId } = facts;

@@ -10,10 +10,7 @@ export const ALERT_TIMES = {
   waitingMs: 120_000,
   /** A run with an open call, or without the answer of its model. */
   silentMs: 600_000,
-  /**
-   * The open call is known to take long: a check, a build or another agent. Of 97 recorded sessions, three ran their
-   * tests for 15 to 19 minutes.
-   */
+  /** For an open check, build or agent. Of 97 recorded sessions, three ran their tests for 15 to 19 minutes. */
   longMs: 1_800_000,
 } as const;
 

@@ -88,10 +88,7 @@ export interface RunCall {
   readonly number: number;
   readonly id: string;
   readonly tool: string;
-  /**
-   * The kind according to the analysis. Absent while the call is open, and if there is no analysis; in that case use
-   * `readCall`.
-   */
+  /** Absent while the call is open, and without an analysis; use `readCall` then. */
   readonly kind?: ToolKind;
   /** Null if the record of the start was lost. */
   readonly args: Json;
@@ -107,10 +104,7 @@ export interface RunCall {
   readonly outcome?: RecentCall['outcome'];
   /** True if the source states that it contains no result. */
   readonly resultMissing: boolean;
-  /**
-   * The line of the result that states the failure, according to the analysis; at most 200 characters. `errorLineOf` finds
-   * it without an analysis.
-   */
+  /** The line of the result that states the failure, at most 200 characters. Without an analysis: `errorLineOf`. */
   readonly errorLine?: string;
 }
 
@@ -128,11 +122,7 @@ export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): strin
   return failureIn({ args, tool }, payload.result, true)?.line;
 }
 
-/**
- * Returns how the analysis reads the failure of a call; undefined if it succeeded.
- *
- * @param isError  the source flags the result as an error
- */
+/** How the analysis reads the failure of a call, which the source may flag (`isError`); undefined if it succeeded. */
 export function failureIn(
   { args, tool }: Pick<RunCall, 'args' | 'tool'>,
   result: Json,

@@ -100,11 +100,7 @@ export class RunFactsFold {
     this.#isAlive = true;
   }
 
-  /**
-   * Adds a payload that is not recorded, as if it were the last record.
-   *
-   * @param atMs  default: the time of the last record
-   */
+  /** Adds a payload that is not recorded, as if it were the last record. Default time: that of the last record. */
   add(payload: TrajectoryPayload, atMs: number = this.view.lastAtMs): void {
     const { depth, lastSeq } = this.view.counts;
     const place = { run_id: this.id, depth, seq: lastSeq + 1, schema_version: 1 } as const;
@@ -252,10 +248,7 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  /**
-   * A call took no longer than its program says. A command of Claude Code that took longer than its limit waited for a permission before it
-   * ran, as did a slow read or edit of a file.
-   */
+  /** A command of Claude Code that took longer than its limit, and a slow read or edit, waited for a permission. */
   #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
     if (payload.kind !== 'tool_ended' || call === undefined) return Infinity;
     if (payload.duration_ms !== undefined) return payload.duration_ms;

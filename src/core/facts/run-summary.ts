@@ -37,10 +37,7 @@ export interface RunSummary {
   readonly outcome?: string;
   readonly success?: boolean;
   readonly reward?: number;
-  /**
-   * The first 200 UTF-16 units of the task, or 199 if the cut would split a character. Of a run that names none: of its user's first
-   * message.
-   */
+  /** The first 200 UTF-16 units of the task, without half a character; else of the user's first message. */
   readonly task?: string;
   readonly source?: string;
   readonly format?: string;
@@ -48,10 +45,7 @@ export interface RunSummary {
   readonly agentName?: string;
   /** The host's id of the conversation. */
   readonly conversationId?: string;
-  /**
-   * The damage in one line, if the store cannot read the run to its end. The counts then cover only the records before the
-   * damage.
-   */
+  /** The damage in one line, if the store cannot read the whole run. The counts cover the records before it. */
   readonly problem?: string;
 }
 

@@ -37,10 +37,7 @@ const STRIP_COLUMNS = 60;
 const MAX_PATTERNS = 500;
 
 export interface RunViewOptions {
-  /**
-   * Detectors that find the patterns of a run without steering, such as an imported run. Default: none; the run is then not
-   * analysed.
-   */
+  /** For a run without steering, such as an imported one. Default: none; the run is then not analysed. */
   readonly detectors?: readonly PatternDetector[];
   /** True to recompute the patterns of steered runs too, instead of using the recorded ones; default false. */
   readonly recompute?: boolean;
@@ -95,11 +92,7 @@ export class RunView {
     if (detectors.length > 0) this.#analysis = new TrajectoryAnalysis({ detectors });
   }
 
-  /**
-   * Processes the next record.
-   *
-   * @returns the call that the record started or ended, if any
-   */
+  /** Processes the next record. Returns the call that it started or ended, if any. */
   fold(record: TrajectoryRecord): RunCall | undefined {
     const { payload } = record;
     const callsBefore = this.#counter.calls;
@@ -248,10 +241,7 @@ export class RunView {
   get detectorFaults(): readonly DetectorFault[] {
     return this.#analysis?.faults ?? [];
   }
-  /**
-   * The patterns of the run. For a run that coxswain steered, these are the recorded ones. For any other run, or on
-   * request, these are recomputed.
-   */
+  /** The recorded ones of a steered run, those of `detectors` for any other, or on request. */
   get patterns(): RunPatterns {
     if (this.#analysis === undefined) {
       return { basis: 'recorded', patterns: this.#recordedPatterns.all(), leftOut: this.#recordedPatterns.leftOut };

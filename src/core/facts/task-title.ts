@@ -77,11 +77,7 @@ export function taskTitle(task: string): string | undefined {
 /** Number of characters that remain of the part that several tasks share. */
 const SHARED_CHARS = 24;
 
-/**
- * The start, or, for tasks that begin alike, the start of the common part and what tells them apart.
- *
- * @param chars  maximum length of a title
- */
+/** The start of up to `chars`, or, for tasks that begin alike, the start of the common part and what tells them apart. */
 export function titlesOf(tasks: Iterable<string | undefined>, chars: number): ReadonlyMap<string, string> {
   const words = new Map<string, string>();
   const known = new Set([...tasks].filter((task) => task !== undefined));
@@ -161,10 +157,7 @@ export class StoredNames {
   }
 }
 
-/**
- * Normalises a run id. Hooks name a subagent `SESSION/ID`, and transcripts name it `SESSION/agent-ID`, or `ID` if it is a session of
- * its own.
- */
+/** Hooks name a subagent `SESSION/ID`; transcripts name it `SESSION/agent-ID`, or `ID` as a session. */
 function nameOf(runId: string): string {
   return withoutNumber(runId).replace('/agent-', '/').replace(SESSION_BEFORE_OWN, '');
 }

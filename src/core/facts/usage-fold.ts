@@ -8,10 +8,7 @@ export interface RunUsage {
   readonly tokens?: number;
   /** Tokens read from or written to the model's cache. */
   readonly cacheTokens?: number;
-  /**
-   * The part of `cacheTokens` that `tokens` includes: OpenAI counts cached tokens as input, Anthropic does not. Absent if
-   * it is 0.
-   */
+  /** The part of `cacheTokens` within `tokens`, as OpenAI counts and Anthropic does not. Absent if 0. */
   readonly cacheTokensWithin?: number;
   /** The part of `cacheTokens` that was written. Absent if it is 0. */
   readonly cacheWriteTokens?: number;
@@ -99,10 +96,7 @@ export class UsageFold {
     };
   }
 
-  /**
-   * @param run  the model, the format and the host of the run so far
-   * @returns the cost of the response, if known
-   */
+  /** Returns the cost of the response, if known. `run`: the model, the format and the host so far. */
   fold(
     payload: TrajectoryPayload,
     run: {

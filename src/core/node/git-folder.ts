@@ -84,10 +84,7 @@ export function projectAt(folder: string | undefined): string | undefined {
   return repositoryOf(folder);
 }
 
-/**
- * The index is searched for bytes and not parsed, so a longer path that contains this one also counts. An index of
- * version 4 stores only the end of a path. Cost: 2 ms for 10,000 files.
- */
+/** Searched for bytes, so a longer path counts too; version 4 of the index has only ends of paths. Cost: 2 ms for 10,000 files. */
 export function mayBeTracked({ top, folder }: GitPlace, path: string): boolean {
   const name = relative(top, path).split(sep).join('/');
   const sharedIndexes = namesIn(folder).filter((file) => file.startsWith('sharedindex.'));

@@ -44,10 +44,7 @@ export function guardRequest(request: IncomingMessage, hosts: readonly string[])
   if (method === 'POST' && site === 'none') throw forbiddenReply('only a page of this server may write');
 }
 
-/**
- * A local file that opens the page has another origin. The page contains no data of a run, and its later requests have
- * the viewer's origin.
- */
+/** A local file that opens the page has another origin; the page has no data of a run, and its later requests the viewer's origin. */
 function opensPage(request: IncomingMessage): boolean {
   const { method, url } = request;
   const isNavigation =

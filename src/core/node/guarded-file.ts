@@ -90,11 +90,7 @@ function writableByOthers({ mode }: Stats): string | undefined {
   return process.platform !== 'win32' && (mode & 0o022) !== 0 ? 'other users can write to it' : undefined;
 }
 
-/**
- * Creates a missing file with mode 0600.
- *
- * @throws CoxswainError "unsafe-path" as `readGuarded`; errors of the file system
- */
+/** Creates a missing file with mode 0600. Throws CoxswainError "unsafe-path" as `readGuarded`, and errors of the file system. */
 export function appendGuarded(path: string, text: string): void {
   const fd = openNoFollow(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
   if (fd === undefined) throw unsafePath(path, 'its folder does not exist');
@@ -164,11 +160,7 @@ export function requireInside(root: string, path: string): string {
   return currentPath;
 }
 
-/**
- * The current folder may be a cloned repository: a path inside it must not contain links.
- *
- * @throws CoxswainError "unsafe-path"
- */
+/** The current folder may be a cloned repository: a path in it has no links. Throws CoxswainError "unsafe-path". */
 export function checkOutput(path: string, folder: string = process.cwd()): void {
   const absolutePath = resolve(folder, path);
   const steps = relative(folder, absolutePath);
@@ -259,12 +251,7 @@ interface ReplaceFileOptions {
   readonly within?: string | undefined;
 }
 
-/**
- * If the path of a user's file is a link, its target is written.
- *
- * @returns the topmost folder that was created
- * @throws CoxswainError `unsafe-path` as `requireInside`, `input-io`
- */
+/** If a user's file is a link, writes its target. Returns the topmost new folder. Throws CoxswainError `unsafe-path`, `input-io`. */
 export function replaceFile(file: string, bytes: Uint8Array, options: ReplaceFileOptions = {}): string | undefined {
   const { mode: wantedMode, within } = options;
   if (within !== undefined) requireInside(within, file);

@@ -2,11 +2,7 @@ import type * as Sqlite from 'node:sqlite';
 
 import { CoxswainError } from '../base/error.ts';
 
-/**
- * Not imported statically, so that everything else works on a runtime without SQLite.
- *
- * @throws CoxswainError `store-version`
- */
+/** Not imported statically, so that the rest works on a runtime without SQLite. Throws CoxswainError `store-version`. */
 export function sqliteModule(): typeof Sqlite {
   // The types assume that every runtime has SQLite.
   const sqlite = process.getBuiltinModule('node:sqlite') as typeof Sqlite | undefined;

@@ -6,10 +6,7 @@ import { makeOwnFolder } from './guarded-file.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * All control files are in the user's state folder, so that no repository can contain one. `docs/configuration.md` has
- * this table.
- */
+/** In the user's state folder, so that no repository can contain one. `docs/configuration.md` has this table. */
 export const STATE_FILES = {
   faults: { name: 'faults.jsonl', holds: 'faults that the agent never noticed; `coxswain doctor` shows them' },
   olderFaults: { name: 'faults.1.jsonl', holds: 'the faults before those, once the log has reached 256 KB' },
@@ -116,10 +113,7 @@ export function namesIn(folder: string): readonly string[] {
   }
 }
 
-/**
- * A 128-bit hash of the project's real path, not cryptographic: loading such a hash takes a hook 6 ms, and an attacker
- * who can choose another project's path needs no collision.
- */
+/** 128 bits of the project's real path; not cryptographic, which takes a hook 6 ms and protects nothing here. */
 function folderOfProject(root: string, real: string): string {
   return join(root, 'projects', hashText(real) + hashText(real, 1));
 }

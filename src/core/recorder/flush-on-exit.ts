@@ -57,10 +57,7 @@ function raiseAgain(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
 }
 
-/**
- * Listeners of the package `signal-exit`, which publishes their number, do nothing while others exist, and else raise
- * the signal themselves.
- */
+/** `signal-exit` publishes their number. They do nothing while others exist, and else raise the signal themselves. */
 function countSignalExitListeners(): number {
   const emitters: readonly unknown[] = [
     Reflect.get(globalThis, Symbol.for('signal-exit emitter')),

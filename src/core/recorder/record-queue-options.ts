@@ -38,9 +38,7 @@ export interface RecordQueueOptions {
 
 export type QueueLimits = Required<Omit<RecordQueueOptions, 'onFailure' | 'overflow' | 'timers' | 'random'>>;
 
-/**
- * @throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), no number, or an unknown policy
- */
+/** Throws CoxswainError "invalid-argument" for a limit below 1 (sizes) or 0 (times), no number, or an unknown policy. */
 export function queueLimits(options: RecordQueueOptions): QueueLimits {
   checkPolicy('onFailure', options.onFailure, FAILURE_POLICIES);
   checkPolicy('overflow', options.overflow, OVERFLOW_POLICIES);
@@ -117,12 +115,7 @@ export interface RecorderHealth {
 export interface Timers {
   /** Returns the milliseconds of a clock that never runs backwards. */
   nowMs(): number;
-  /**
-   * Calls `run` once, after `delayMs`.
-   *
-   * @param hold  `hold`: keeps the process alive until then; `let-go`: does not
-   * @returns a function that cancels the timer
-   */
+  /** Calls `run` once, after `delayMs`. `hold` keeps the process alive, `let-go` does not. Returns a function that cancels it. */
   after(delayMs: number, run: () => void, hold: 'hold' | 'let-go'): () => void;
 }
 

@@ -229,10 +229,7 @@ const RETRY_DELAYS = { firstMs: 50, longestMs: 5_000 };
 /** Maximum number of concurrent appends of different runs. It is large enough for a sink that commits groups. */
 const MAX_APPENDS = 8;
 
-/**
- * In batches, in order within each run; `add` never waits. A failing sink is retried with growing pauses. A gap record
- * replaces each sequence of lost records, so that every missing `seq` is recorded.
- */
+/** Batches, in order within each run; `add` never waits. A failing sink is retried; a gap record replaces lost records. */
 export class RecordQueue {
   readonly #sink: TrajectorySink;
   readonly #options: RecordQueueOptions;
@@ -311,10 +308,7 @@ export class RecordQueue {
     return 'incomplete';
   }
 
-  /**
-   * Under the policy `wait`, resolves to false after `timeLimitMs`, and then at once until the sink stores a record
-   * again. Never throws.
-   */
+  /** Under `wait`, false after `timeLimitMs`, and then at once until the sink stores again. Never throws. */
   async ready(limit: TimeLimit = {}): Promise<boolean> {
     if (this.#hasRoom()) return true;
     if (this.#isStalled) return false;

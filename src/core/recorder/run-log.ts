@@ -40,10 +40,7 @@ const MAX_REPORTED_FAULTS = 40;
 
 const MAX_NESTED_READS = 4;
 
-/**
- * `seq` starts at 0 and has no gaps. Whatever values a host, a provider or a model supplies, the records can be stored
- * and read again. Repairs are counted, the first of each kind recorded as `fault_noticed`.
- */
+/** `seq` starts at 0 without gaps. All values can be stored and read again; repairs are counted and reported once. */
 export class RunLog {
   readonly identity: RunLogIdentity;
   readonly #parts: RunLogParts;

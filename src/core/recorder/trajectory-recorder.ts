@@ -117,10 +117,7 @@ export interface EventObserver {
 export interface TrajectoryRecorderOptions extends RecordQueueOptions {
   /** Default: the clock of the machine. */
   readonly clock?: Clock;
-  /**
-   * Maximum number of records that are held while their run is unknown; default 1,000. Beyond this limit, they get a
-   * generated id.
-   */
+  /** Records held while their run is unknown; default 1,000. Beyond it, they get a generated id. */
   readonly maxHeld?: number;
   /** Generates ids for unidentified runs; default `anonymous-` and a random UUID. */
   readonly newAnonymousId?: () => string;
@@ -232,11 +229,7 @@ export class TrajectoryRecorder implements EventObserver {
     return this.#queue.ready(limit);
   }
 
-  /**
-   * Works like `run.flush`. Held records stay held.
-   *
-   * @throws CoxswainError "trajectory-io" or "trajectory-rejected" under the policy `throw`
-   */
+  /** Like `run.flush`; held records stay held. Throws CoxswainError "trajectory-io" or "trajectory-rejected" under `throw`. */
   flush(limit?: TimeLimit): Promise<FlushAnswer> {
     return this.#queue.flush(limit);
   }

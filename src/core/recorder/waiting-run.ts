@@ -69,10 +69,7 @@ export interface Load {
   readonly bytes: number;
 }
 
-/**
- * `idle`: nothing to write, or only a gap that waits until the sink works again; `resting`: the sink refused a batch,
- * and the run pauses before the next attempt.
- */
+/** `idle`: nothing to write but a gap that waits for the sink; `resting`: a pause after a refused batch. */
 type WaitingState = 'idle' | 'ready' | 'writing' | 'resting';
 
 export class WaitingRun {

@@ -75,10 +75,7 @@ export const DELIVERED = {
 
 /** Requests for steering, and responses. */
 export const ASKED = {
-  /**
-   * Advice was requested at a decision point. Has all input of the evaluation that no earlier record has; the time is the
-   * record's.
-   */
+  /** Advice was requested. Has all input of the evaluation that no earlier record has; the time is the record's. */
   evaluation: {
     role: 'asked',
     row: 'detail',

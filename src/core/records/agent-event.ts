@@ -76,10 +76,7 @@ export type AgentEvent = EventTime &
         readonly toolName: string;
         readonly result: unknown;
         readonly isError: boolean;
-        /**
-         * `refused`: a person or a policy did not let the call run. `cancelled`: the user or the host stopped or skipped it.
-         * Default: from `isError`, and from the texts of known hosts.
-         */
+        /** `refused` by a person or a policy, `cancelled` by the user or the host. Default: from `isError` and texts of known hosts. */
         readonly outcome?: CallOutcome;
         readonly durationMs?: number;
         /** True if the result will never be known, for example after an interruption. `result` then contains the reason. */

@@ -1,10 +1,7 @@
 import { amount, choice, type ShapesOf, whole } from '../base/shape.ts';
 import type { StoredUsage } from './agent-message.ts';
 
-/**
- * Prices of a model in US dollars per million tokens. If a token type has no price, the cost of a response with such tokens
- * is unknown. Plain JSON.
- */
+/** US dollars per million tokens. Without the price of a type of tokens, the cost of a response with them is unknown. */
 export interface ModelPrice {
   readonly input?: number;
   readonly output?: number;
@@ -40,10 +37,7 @@ export const PRICE_SHAPES: ShapesOf<Omit<ModelPrice, 'source' | 'checked'>> = {
 
 const PER_TOKENS = 1e6;
 
-/**
- * The host's cost, else computed from the prices. Undefined if the price or the number of tokens is unknown: a cost is
- * never estimated.
- */
+/** The host's cost, else from the prices. Undefined without a price or a count: a cost is never estimated. */
 export function answerCost(usage: StoredUsage, modelId: string | undefined, prices: ModelPrices): number | undefined {
   const {
     cache_read_tokens: readTokens = 0,

@@ -50,11 +50,7 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/**
- * Trimmed; the last value of a repeated member, as in `JSON.parse`.
- *
- * @param json  valid JSON text of an object Cost: one pass over the text, no recursion.
- */
+/** Trimmed; the last of a repeated member. `json`: valid text of an object. Cost: one pass over the text, no recursion. */
 export function memberText(json: string, name: string): string | undefined {
   let depth = 0;
   let key = '';
@@ -112,10 +108,7 @@ function stringEnd(json: string, start: number): number {
   return json.length;
 }
 
-/**
- * Only if the values do not determine the text: notation of numbers, escapes, whitespace, duplicate members. Line
- * breaks become spaces, because a record is one line.
- */
+/** Only if the values do not determine it (numbers, escapes, whitespace, duplicates). Line breaks become spaces. */
 export function withSourceText(payload: UnrecognisedPayload, recordText: string): UnrecognisedPayload {
   const source = memberText(recordText, 'payload');
   if (source === undefined) return payload;

@@ -54,11 +54,7 @@ export function decodeRecord(value: unknown): TrajectoryRecord {
   return decodedFields as unknown as TrajectoryRecord;
 }
 
-/**
- * A payload of an unknown kind keeps its text (`line` is that of the record).
- *
- * @throws CoxswainError as `decodeRecord`
- */
+/** A payload of an unknown kind keeps its text (`line` is that of the record). Throws CoxswainError as `decodeRecord`. */
 export function decodeParsed(value: unknown, line: string): TrajectoryRecord {
   const record = decodeRecord(value);
   const { payload } = record;

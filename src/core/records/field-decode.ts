@@ -11,10 +11,7 @@ import { readDeadlineTime, withoutDate } from '../base/unix-time.ts';
  */
 export interface FieldDecode {
   (value: unknown, path: string, key?: string | number): unknown;
-  /**
-   * Cuts, clamps or converts a host's value, and counts that in the budget. Undefined for an unusable value. Throws
-   * only if reading the value throws.
-   */
+  /** Repairs a host's value and counts that in the budget. Undefined if unusable. Throws only if reading it throws. */
   readonly repair: (value: unknown, budget: ValueBudget, key: string | number) => unknown;
   /** Replaces an unusable value of a required field. If it is undefined, the record is refused. */
   readonly fallback?: unknown;
@@ -266,11 +263,7 @@ export function objectOf(decodes: FieldDecodes): FieldDecode {
   );
 }
 
-/**
- * Other members become JSON; a missing required field gets its fallback.
- *
- * @throws CoxswainError `invalid-record` if a required field without a fallback is unusable
- */
+/** Other members become JSON, missing fields their fallback. Throws CoxswainError `invalid-record` without one. */
 export function repairFields(
   source: Readonly<Record<string, unknown>>,
   decodes: FieldDecodes,

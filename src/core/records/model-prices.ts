@@ -1,9 +1,6 @@
 import { type ModelPrice, type ModelPrices, modelNames } from './answer-cost.ts';
 
-/**
- * The context window in tokens (null: unknown), the prices of input, output, cache read and cache write (null: not listed), and the
- * maximum input tokens at this price.
- */
+/** Context window (null: unknown), prices of input, output, cache read and write (null: not listed), most input at this price. */
 type Row = readonly [number | null, number, number, (number | null)?, (number | null)?, number?];
 
 interface Vendor {

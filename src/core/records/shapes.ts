@@ -7,10 +7,7 @@ export const CHOICES = {
   level: ['hint', 'warn', 'strong'],
   /** Severity of feedback, ascending. */
   severity: ['info', 'caution', 'warning'],
-  /**
-   * Points in the agent's cycle for guidance: before the prompt is rendered, before the model chooses tools, before its calls
-   * run, after a tool result, before the final response.
-   */
+  /** Before the prompt is rendered, tools are chosen, or calls run; after a result; before the final response. */
   decision_point: ['pre_render', 'pre_tool_selection', 'pre_tool_execution', 'post_tool_result', 'pre_response'],
   /**
    * Class of a result: content, nothing, a mere "done", or a cause of failure. `silent`: it failed without output (a grep
@@ -33,10 +30,7 @@ export const CHOICES = {
     'other',
     'silent',
   ],
-  /**
-   * How a call ended. `refused`: a person, a policy, a sandbox or a hook did not let it run. `cancelled`: the user or the host
-   * stopped or skipped it.
-   */
+  /** `refused` by a person, a policy, a sandbox or a hook; `cancelled`, or skipped, by the user or the host. */
   call_outcome: ['ok', 'failed', 'refused', 'cancelled'],
   /**
    * The limit that held advice back: of noise control (`cooldown`, `budget-spent`, `run-budget-spent`), of a guidance provider
@@ -243,17 +237,11 @@ export const MESSAGES = {
   tool_result: { tool_call_id: 'id', tool_name: 'name?', content: 'message_content', is_error: 'flag?' },
 } as const;
 
-/**
- * The types of fields. Each key is a word that field definitions use. The words for texts state where the text comes from,
- * which redaction needs.
- */
+/** Each key is a word of field definitions. The words for texts say where a text comes from, for redaction. */
 interface Plain {
   /** Text from the agent, its model, its tools or its user. */
   readonly content: string;
-  /**
-   * A short word from the host: a tool name, an outcome, a channel. `structureOnly` keeps a word without blanks readable, so
-   * the name of a person is `content`.
-   */
+  /** A word of the host, such as a tool or an outcome. `structureOnly` keeps it if it has no blank; names of people are `content`. */
   readonly name: string;
   /** An id from the host, which connects records. */
   readonly id: string;

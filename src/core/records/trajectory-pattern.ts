@@ -10,8 +10,5 @@ export type AnswerClass = ValueOf<'answer_class'>;
 
 export const ANSWER_CLASSES: readonly AnswerClass[] = CHOICES.answer_class;
 
-/**
- * A pattern in the sequence of the agent's calls, such as a loop, a series of errors or a stall. Plain data, as stored and
- * printed.
- */
+/** A loop, a series of errors, a stall, as stored and printed. */
 export type TrajectoryPattern = ShapeOf<'pattern'>;

@@ -5,11 +5,7 @@ import type { KINDS } from './kinds.ts';
 /** Schema version of new records. A record without `schema_version` has version 0. */
 export const TRAJECTORY_SCHEMA_VERSION = 1;
 
-/**
- * One record of a run, as stored.
- *
- * `seq` starts at 0 for each run and has no gaps.
- */
+/** One record of a run, as stored. `seq` starts at 0 for each run and has no gaps. */
 export interface TrajectoryRecord {
   readonly schema_version: number;
   readonly seq: number;
@@ -32,10 +28,7 @@ export interface TrajectoryRecord {
 export interface UnrecognisedPayload {
   readonly kind: 'unrecognised';
   readonly original: JsonObject;
-  /**
-   * The source text, if it differs from `JSON.stringify(original)`. The text is stored byte for byte as long as it is
-   * equivalent to `original`.
-   */
+  /** The source text, if it differs from `JSON.stringify(original)`, kept byte for byte while it is equivalent. */
   readonly text?: string;
 }
 

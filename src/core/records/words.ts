@@ -2,10 +2,7 @@ import { PATTERN_WORDS } from './pattern-words.ts';
 import { isJsonObject } from '../base/json.ts';
 import type { TrajectoryPayload } from './trajectory-record.ts';
 
-/**
- * Words that people see instead of identifiers. Only `--json` and machine-readable files contain identifiers.
- * The site lists the words (`scripts/words-page.ts`). `pattern-words.ts` contains those for patterns.
- */
+/** Words for people in place of identifiers, which only `--json` and files for machines have. `scripts/words-page.ts` lists them. */
 export const WORDS = {
   // Its values are the names.
   pattern: Object.fromEntries(Object.entries(PATTERN_WORDS).map(([kind, { name }]) => [kind, name])) as Readonly<
@@ -103,10 +100,7 @@ export const SHADOW_REASON = 'shadow mode';
 export const PERMISSION_REQUESTED = 'permission_requested';
 export const PERMISSION_DENIED = 'permission_denied';
 
-/**
- * The type of `session_event` records in which hosts report the used share of a limit of the model's provider. Data: `used_percent`,
- * `window_minutes`, and `resets_at_unix_ms` if known.
- */
+/** Session events of the used share of a provider's limit: `used_percent`, `window_minutes`, perhaps `resets_at_unix_ms`. */
 export const LIMIT_USED = 'limit_used';
 
 /** The type of `session_event` records in which hosts report the end of a turn. Data: `duration_ms`, the time at work since the user's message, if known. */

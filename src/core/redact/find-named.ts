@@ -240,11 +240,7 @@ const USER_OPTION = new RegExp(
 );
 const PASS_OPTION = new RegExp(`-{1,2}pass(?:in|out)?${BEFORE_VALUE}pass:`, 'y');
 
-/**
- * Returns the end of a value that begins at `start`.
- *
- * @param open  the quote before the value with its backslashes; empty if there is none
- */
+/** The end of a value that begins at `start`. `open`: the quote before it with its backslashes, or empty. */
 function valueEnd(text: string, start: number, open: string): number {
   return open === '' ? bareEnd(text, start) : quotedEnd(text, start, open.length - 1, open.charCodeAt(open.length - 1));
 }

@@ -3,10 +3,7 @@ import { NAME_ENDINGS } from './secret-names.ts';
 import { type SecretRule, SECRET_RULES } from './secret-rules.ts';
 import type { SecretSpan } from './secret-value.ts';
 
-/**
- * The anchor is the character that the search looks for. Keywords of only letters and digits have none: they begin a
- * run, see `findInEncoded`.
- */
+/** The character to search for. Keywords of letters and digits have none: they begin a run, see `findInEncoded`. */
 interface Anchored {
   readonly rule: number;
   readonly keyword: string;
@@ -59,10 +56,7 @@ function keywordTable(): KeywordTable {
 
 let patterns: readonly [RegExp, RegExp] | undefined;
 
-/**
- * Single characters (`next`), and runs of 20 letters, digits and marks of base64 (`run`). Cost: linear for any text; the first
- * text compiles the patterns, 2 ms.
- */
+/** Single characters (`next`), and runs of 20 letters, digits and base64 marks (`run`). Linear; compiling takes 2 ms once. */
 export class Marks {
   readonly #text: string;
   readonly #patterns: readonly [RegExp, RegExp] = (patterns ??= markPatterns());
@@ -97,10 +91,7 @@ function nextOf(pattern: RegExp, text: string, start: number): number {
 
 const CHARS_BEFORE = 3;
 
-/**
- * Each alternative is one character with bounded look-around. Two patterns, because the engine's fast skip only
- * supports up to seven alternatives.
- */
+/** One character each, with bounded look-around. Two, because the engine's fast skip supports at most seven. */
 function markPatterns(): readonly [RegExp, RegExp] {
   const { after, first } = (table ??= keywordTable());
   const keywordPattern = (unit: string): string => {

@@ -12,10 +12,7 @@ export interface RedactTextOptions {
   readonly fingerprint?: Fingerprint | undefined;
 }
 
-/**
- * One pass that examines only a few marks, and every sixth character for encoded runs. The text read after a mark is
- * bounded or becomes part of a secret, so the time is linear for any text.
- */
+/** One pass over a few marks and every sixth character. The text after a mark is bounded, so the time is linear. */
 export function redactText(text: string, options: RedactTextOptions): string {
   return redactDeep(text, options, 0);
 }

@@ -170,10 +170,7 @@ export interface RedactionOptions {
    * - `structureOnly`: only shapes, sizes and keyed fingerprints are stored, no content. Needs `key`.
    */
   readonly mode?: 'secrets' | 'structureOnly';
-  /**
-   * The key for `structureOnly`: at least 16 characters, and the same for every process that writes to a store. It is not
-   * stored.
-   */
+  /** For `structureOnly`: at least 16 characters, the same for all processes that write to a store. Not stored. */
   readonly key?: string;
   /** Custom rules, in addition to the built-in ones. */
   readonly rules?: readonly RedactionRule[];
@@ -339,10 +336,7 @@ export interface RedactionRule {
   readonly name: string;
   /** Every match is replaced. Avoid quantifiers inside repeated groups, which take more than linear time. */
   readonly pattern?: RegExp;
-  /**
-   * Returns the spans to replace, `end` exclusive; synchronous. If it throws or returns an invalid span, the whole text is
-   * replaced.
-   */
+  /** Returns spans to replace, `end` exclusive. If it throws or a span is invalid, the whole text is replaced. */
   readonly find?: (text: string) => readonly { readonly start: number; readonly end: number }[];
 }
 

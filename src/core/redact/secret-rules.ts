@@ -16,10 +16,7 @@ export interface SecretRule {
   readonly check?: (secret: string) => boolean;
   /** The end of a secret whose expression only matches the opening; undefined if it is not a secret. */
   readonly endOf?: (text: string, from: number) => number | undefined;
-  /**
-   * The text after the first keyword, or a whole text with `@` for the keyword. Recipes, so that the project contains
-   * nothing that looks like a secret.
-   */
+  /** The text after the first keyword, or all of it with `@` for the keyword, so that no file here looks like a secret. */
   readonly matches: readonly string[];
   readonly misses: readonly string[];
 }
@@ -35,10 +32,7 @@ function ruleFromRow(...[id, keywords, expression, match, miss]: RuleRow): Secre
   return { id, keywords: words, expression, atWord, matches: [match], misses: [miss] };
 }
 
-/**
- * A line number (`cat -n`, `nl`, a reading tool), file and number (`grep -n`), the head of a log line, a bullet, a
- * quotation mark, a diff sign, a comment.
- */
+/** `cat -n`, `nl`, `grep -n`, a reading tool, the head of a log line, a bullet, a quotation mark, a diff sign, a comment. */
 const LINE_HEAD = new RegExp(
   [
     String.raw`[ \t]{0,40}`,
@@ -237,10 +231,7 @@ const MAX_HEADER_WORDS = 16;
 /** Minimum length of a sequence that is a line of a key rather than a word. */
 const LINE_CHARS = 16;
 
-/**
- * PEM, OpenSSH, PGP, PuTTY; also a key that is cut off, in a JSON string, quoted line by line, or with numbered, logged
- * or listed lines. Undefined for an opening without a key.
- */
+/** PEM, OpenSSH, PGP, PuTTY; also cut off, in JSON, quoted, numbered or logged. Undefined for an opening without a key. */
 function privateKeyEnd(text: string, start: number): number | undefined {
   let end: number | undefined;
   let position = start;

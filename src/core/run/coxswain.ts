@@ -42,15 +42,9 @@ function runUnknown(runId: string): CoxswainError {
 
 /** Options of `createCoxswain`. If no steering option is set, `standardSteering()` is used. */
 export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
-  /**
-   * The store or sink that receives the records of runs; default: runs are not recorded. `close()` closes it. `openRun`
-   * needs a store, not only a sink.
-   */
+  /** Receives the records of runs; default: none does. `close()` closes it. `openRun` needs a store. */
   readonly store?: TrajectoryStore | TrajectorySink;
-  /**
-   * Redaction of records. Redaction runs before any other code sees a record. Default: secrets are redacted; `false`: no
-   * redaction. See docs/redaction.md.
-   */
+  /** Runs before any other code sees a record. Default: secrets; `false`: none. See docs/redaction.md. */
   readonly redaction?: RedactionOptions | false;
   /**
    * Prices of models in US dollars per million tokens, by model id, for models that the built-in table does not have. They count for
@@ -126,11 +120,7 @@ export interface Coxswain {
    * @throws CoxswainError "trajectory-io" or "trajectory-rejected" instead of `incomplete` with the policy `throw`
    */
   flush(limit?: TimeLimit): Promise<FlushAnswer>;
-  /**
-   * Flushes and closes the store. Records that are still not stored are lost.
-   *
-   * @throws as `flush`, after the store is closed
-   */
+  /** Flushes and closes the store. Records that are still not stored are lost. Throws as `flush`, after the store is closed. */
   close(limit?: TimeLimit): Promise<FlushAnswer>;
   /**
    * Flushes before the process ends by SIGTERM, SIGINT or an empty event loop. The signal then has its usual effect, unless

@@ -14,10 +14,7 @@ export interface FamilyPlace {
   readonly below?: BudgetUsage | undefined;
 }
 
-/**
- * Sums the usage of a shared budget and propagates deadlines. Both are recorded as inputs, so a replay of a single run
- * gives the same result. Cost: O(depth) per change of usage.
- */
+/** Sums a shared budget and propagates deadlines, recorded as inputs for replay. Cost: O(depth) per change of usage. */
 export class RunFamily {
   readonly #place: FamilyPlace;
   readonly #member: FamilyMember;

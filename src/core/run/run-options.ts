@@ -9,24 +9,15 @@ import { checkConfigs } from '../steering/prompt/define-prompt.ts';
 import type { RecordQueueOptions } from '../recorder/record-queue-options.ts';
 import type { SteeringOptions } from '../steering/steering-options.ts';
 
-/**
- * Options of a run. A child inherits from its parent: the deadline, the budget (shared), the providers of its prompt and the
- * conversation.
- */
+/** A child inherits the deadline, the budget (shared), the providers of the prompt and the conversation. */
 export interface ChildOptions {
   /** Default: a random id. */
   readonly runId?: string;
-  /**
-   * The active prompt at the start. Default: the parent's prompt, or a prompt without sections named `run/default`. A
-   * prompt without providers gets the providers of the parent's prompt.
-   */
+  /** Default: the parent's, or an empty prompt `run/default`. A prompt without providers gets those of the parent's. */
   readonly prompt?: PromptTemplate;
   /** A duration from now, or Unix milliseconds. The earlier of this deadline and the parent's deadline applies. */
   readonly deadline?: TimeSpan | { readonly atMs: number };
-  /**
-   * The limits. A field that is absent means no limit. A child with its own budget does not use its parent's budget, but
-   * the parent counts the child's usage.
-   */
+  /** An absent field: no limit. A child with its own budget does not use its parent's, which still counts its usage. */
   readonly budget?: Budget;
   /** The task of the agent, for detectors such as drift. */
   readonly task?: string;
@@ -37,10 +28,7 @@ export interface ChildOptions {
   readonly host?: string;
   /** True if the child continues the parent's task. A value in `task` takes precedence. Default false. */
   readonly handoff?: boolean;
-  /**
-   * Changes the options of descendants, including those that adapters start. If the function throws, the fault is recorded
-   * and the options are unchanged.
-   */
+  /** Changes the options of descendants, also of those that adapters start. A fault is recorded and changes nothing. */
   readonly children?: (child: ChildOptions) => ChildOptions;
 }
 

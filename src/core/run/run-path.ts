@@ -26,11 +26,7 @@ class LaterEvents {
     return 'taken';
   }
 
-  /**
-   * A nested call during a drain does nothing.
-   *
-   * @param onFault  called with each thrown value; the rest is still processed
-   */
+  /** A nested call during a drain does nothing. `onFault` receives each thrown value; the rest is still processed. */
   drain(onFault: (error: unknown) => void): void {
     if (this.#isDraining || this.#taken === 0) return;
     this.#isDraining = true;

@@ -131,12 +131,7 @@ export class RunStepper<State extends Json> {
     this.#steering = resolveSteering(options.steering, options.prompts?.[0]);
   }
 
-  /**
-   * Call it inside a transaction.
-   *
-   * @param rebuilt  the result of `rebuild`, if the snapshot is unusable
-   * @throws UnusableSnapshot if the snapshot is unusable and `rebuilt` does not replace it
-   */
+  /** Inside a transaction. Throws UnusableSnapshot if the snapshot is unusable and not replaced by `rebuilt`. */
   step<Result>(
     view: StoredRun,
     work: RunStepWork<State, Result>,
@@ -243,11 +238,7 @@ export class RunStepper<State extends Json> {
     return view.missed().reduce((state, record) => this.#options.host.fold(state, record), savedState.host);
   }
 
-  /**
-   * Outside of a transaction, from the first record and the last 20,000; unreadable records are left out.
-   *
-   * @param read  as `store.readRun`
-   */
+  /** Outside of a transaction, from the first record (as `store.readRun`) and the last 20,000, without unreadable ones. */
   async rebuild(
     nextSeq: number,
     read: (query: ReadQuery) => AsyncIterable<TrajectoryRecord>,

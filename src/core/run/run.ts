@@ -213,10 +213,7 @@ export class Run {
   get holdout(): HoldoutArm | undefined {
     return this.#fold.situation.holdout;
   }
-  /**
-   * Set if the host should stop the run, according to the option `stop`. Always undefined in shadow mode. The host may
-   * continue the run anyway.
-   */
+  /** Set if the host should stop the run (option `stop`), which it need not. Undefined in shadow mode. */
   get shouldStop(): StopRequest | undefined {
     return this.#path.shouldStop;
   }
@@ -304,10 +301,7 @@ export class Run {
     }
   }
 
-  /**
-   * Records the beginning of a turn, and the answer of the model if it is known, for a loop of your own. The calls that the answer
-   * asks for follow.
-   */
+  /** Records the beginning of a turn of your own loop, and the answer, if known. The calls follow. */
   turn(answer?: string | Omit<Extract<AgentMessage, { role: 'assistant' }>, 'role'>): void {
     this.emit({ type: 'turn_start' });
     if (answer === undefined) return;
@@ -381,10 +375,7 @@ export class Run {
     this.#path.take({ kind: 'prompt_used', prompt_name: prompt.name });
   }
 
-  /**
-   * Changes or removes the deadline. The value is a duration from now, or Unix milliseconds. For an invalid value, such as
-   * NaN, the method returns `dropped` and records a fault. Never throws.
-   */
+  /** A duration from now, or Unix milliseconds. An invalid value is `dropped` and recorded as a fault. Never throws. */
   setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
     if (this.#ended) return this.#path.late();
     try {
@@ -468,11 +459,7 @@ export class Run {
     this.#path.fault(where, error);
   }
 
-  /**
-   * Returns the state of the run as JSON.
-   *
-   * @throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON
-   */
+  /** Returns the state of the run as JSON. Throws CoxswainError "invalid-argument" if an item of a host's slice is not JSON. */
   snapshot(options: SnapshotOptions = {}): RunSnapshot {
     const { log } = this.#parts;
     const state = { next_seq: log.nextSeq, ended: this.#ended, fold: this.#fold.snapshot(options) };

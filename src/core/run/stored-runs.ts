@@ -37,12 +37,7 @@ export class StoredRuns {
     this.#options = options;
   }
 
-  /**
-   * Undefined if the run is not stored.
-   *
-   * @throws as `store.transact` Cost: folding the records since the state was saved, about 20 µs each; the event loop
-   * turns after every 100.
-   */
+  /** Undefined if the run is not stored. Throws as `store.transact`. Cost: 20 µs per record since the state, in parts of 100. */
   async open(runId: string, prompts: readonly PromptTemplate[]): Promise<ContinuedRun | undefined> {
     const { steering: options, store } = this.#options;
     const stepper = this.#stepperOf(prompts);
@@ -59,11 +54,7 @@ export class StoredRuns {
     }
   }
 
-  /**
-   * Saves only if enough records were added, and no other process has added any.
-   *
-   * @param savedSeq  the last `seq` of the state in the store; -1 without one
-   */
+  /** Saves if enough records were added, by no other process, after `savedSeq`: that of the stored state, or -1. */
   saverOf(runId: string, prompts: readonly PromptTemplate[], savedSeq: number): (run: Run) => Promise<void> {
     const { store } = this.#options;
     let coversSeq = savedSeq;

@@ -17,10 +17,7 @@ import type { Json } from '../base/json.ts';
 import { copyJson } from './copy-json.ts';
 import { RingBuffer } from '../base/ring-buffer.ts';
 
-/**
- * The last `retain` items, deeply frozen, and an exact total. Cost: `apply` is O(items in the operation). Memory is
- * `retain` references, and twice that after `all()`.
- */
+/** The last `retain` items, frozen, and an exact total. Cost: O(items) to apply; `all()` doubles the memory. */
 export class SliceState<Item> implements SliceView<Item> {
   #ring: RingBuffer<Item>;
   #allItems: readonly Item[] | undefined;

@@ -19,10 +19,7 @@ export interface SliceView<Item> {
   total(): number;
 }
 
-/**
- * Folds one event into one slice. A reducer must be pure. If it throws, the slice is unchanged and the session records a
- * fault. Other reducers and subscribers still run.
- */
+/** Pure. If it throws, the slice is unchanged and a fault recorded; other reducers and subscribers still run. */
 export type Reducer<Item, Data> = (
   view: SliceView<Item>,
   event: SessionEvent<Data>,
@@ -121,10 +118,7 @@ export function replace<Item>(items: readonly Item[]): SliceOperation<Item> {
   return { kind: 'replace', items };
 }
 
-/**
- * Replaces the retained item at `position` (0 is the oldest in `view.all()`). `total()` does not change. An invalid
- * position is a fault.
- */
+/** Replaces the retained item at `position` (0: the oldest). `total()` stays. An invalid position is a fault. */
 export function amend<Item>(position: number, item: Item): SliceOperation<Item> {
   return { kind: 'amend', position, item };
 }

@@ -6,10 +6,7 @@ import { CoxswainError } from '../base/error.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
 import { copyJson } from './copy-json.ts';
 
-/**
- * The state of one agent run. The state consists of typed slices that are computed from events. Each `dispatch` processes
- * its event synchronously. Nothing else changes a slice.
- */
+/** The state of a run: typed slices, changed only by `dispatch`, which processes its event synchronously. */
 export interface Session {
   /** The task given to the agent, if known. Not part of a snapshot. */
   readonly task: string | undefined;
@@ -31,11 +28,7 @@ export interface Session {
    */
   dispatch(event: EventInput<unknown>): void;
 
-  /**
-   * Returns the live view of a slice, which is the same object each time. Registers the slice if necessary.
-   *
-   * @throws CoxswainError "invalid-definition" as `register`
-   */
+  /** The live view of a slice, the same each time; registers it if necessary. Throws CoxswainError as `register`. */
   slice<Item>(slice: Slice<Item>): SliceView<Item>;
 
   /**
@@ -96,10 +89,7 @@ export interface SessionOptions {
 }
 
 export interface SnapshotOptions {
-  /**
-   * The snapshot shares values with the session, and its items are not checked. Use it for a snapshot that is serialised
-   * immediately. Default false.
-   */
+  /** Shares values with the session, unchecked, for a snapshot that is serialised immediately. Default false. */
   readonly shared?: boolean;
 }
 
@@ -124,11 +114,7 @@ export interface SessionSnapshot {
   readonly slices: Readonly<Record<string, SliceSnapshot>>;
 }
 
-/**
- * Unknown members are ignored. Items are not checked: only the owner of a slice knows their shape.
- *
- * @throws CoxswainError "snapshot-version" if its schema is newer, or if it is malformed (`details.path`)
- */
+/** Ignores unknown members, checks no items. Throws CoxswainError "snapshot-version" if newer or malformed (`details.path`). */
 export function decodeSnapshot(value: unknown): SessionSnapshot {
   const snapshot = objectAt(value, 'snapshot');
   const version = countAt(snapshot['schema_version'], 'schema_version', 1);

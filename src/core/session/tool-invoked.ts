@@ -74,11 +74,7 @@ export interface ToolCallOutcome {
   readonly atMs?: number;
 }
 
-/**
- * Creates the event of a finished tool call: `session.dispatch(toolInvoked({ name, params, result }))`.
- *
- * Cost: one walk over the parameters and the result.
- */
+/** The event of a finished tool call: `session.dispatch(toolInvoked({ name, params, result }))`. Cost: one walk over both values. */
 export function toolInvoked(outcome: ToolCallOutcome): EventInput<ToolInvocation> {
   const params = canonicalJson(outcome.params);
   const result = typeof outcome.result === 'string' ? outcome.result : canonicalJson(outcome.result);

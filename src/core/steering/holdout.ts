@@ -17,10 +17,7 @@ export interface HoldoutOptions {
    * `run` assigns each run with its descendants, and also measures the success rate of runs.
    */
   readonly unit?: 'episode' | 'run';
-  /**
-   * The number of calls of the outcome that is declared in advance: the agent leaves the pattern within this many calls. 1
-   * to 1,000; default 10.
-   */
+  /** The agent leaves the pattern within this many calls: the outcome declared in advance. 1 to 1,000; default 10. */
   readonly withinCalls?: number;
 }
 
@@ -34,10 +31,7 @@ export interface DrawnAdvice {
   readonly stretch?: StuckStretch;
 }
 
-/**
- * All advice about one stretch is one unit: otherwise one provider could state what is withheld from another. Outside a
- * stretch, the unit is a pattern, or the provider, such as of a deadline.
- */
+/** A stretch is one unit, or one provider could state what is withheld from another; else the pattern, or the provider. */
 export function unitOf({ pattern, providerName, speaker, stretch }: DrawnAdvice): string {
   const isOfStretch = pattern === undefined ? speaker === 'guidance' : pattern.stuck;
   if (stretch !== undefined && isOfStretch) return `stretch ${stretch.since}`;

@@ -18,10 +18,7 @@ const CAUSES: { readonly [Category in ErrorCategory]: string } = {
 };
 const SHORT_CHARS = 400;
 
-/**
- * For stores that keep no content. The analysis reads both texts in the same way: a failure with its cause, `no
- * changes`, `pending`, or `ok`.
- */
+/** For stores without content, read as the analysis reads it: a cause of failure, `no changes`, `pending`, or `ok`. */
 export function readResult(text: string): TextReading {
   return { plain: readAnswer(text).masked, says: substituteOf(text) };
 }

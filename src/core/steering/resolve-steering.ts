@@ -30,11 +30,7 @@ export interface ResolvedSteering
   readonly configurationHash: string;
 }
 
-/**
- * Without a provider, observer or model in the options and the prompt: `standardSteering()`.
- *
- * @throws CoxswainError "invalid-argument" for a limit outside its range
- */
+/** Without any provider, observer or model: `standardSteering()`. Throws CoxswainError "invalid-argument" for a limit. */
 export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplate): ResolvedSteering {
   const providerLists = [options.feedback, options.observers, options.guidance, options.models];
   const declared = [prompt?.feedbackProviders, prompt?.observers, prompt?.guidanceProviders];

@@ -46,10 +46,7 @@ export interface SteeringOptions {
    * recorded. Ignored in shadow mode. Default 0. See docs/effect.md.
    */
   readonly holdout?: number | HoldoutOptions;
-  /**
-   * The conditions for stopping a run. A host that can stop the run does so, and the stop is recorded with its reason.
-   * Default: never. See docs/runs.md.
-   */
+  /** A host that can stop the run does so and records the reason. Default: never. See docs/runs.md. */
   readonly stop?: StopPolicy;
   /** Default `defaultDetectors()`. */
   readonly detectors?: readonly PatternDetector[];
@@ -62,10 +59,7 @@ export interface SteeringOptions {
    * the run's state at every event, as hooks do. `COMPACT_RETENTION` in `src/core/steering/resolve-steering.ts` has the limits.
    */
   readonly retain?: 'full' | 'compact';
-  /**
-   * The data from which providers and detectors were created. It is part of `configurationHash`, because code cannot be
-   * compared. It is set for a configuration file. Default: none.
-   */
+  /** The data of providers and detectors, for `configurationHash`. Set by a configuration file. Default: none. */
   readonly madeFrom?: string;
   /** Time limit of a provider in milliseconds. After three overruns, the provider is disabled for the run. Default 50 ms. */
   readonly providerTimeLimitMs?: number;

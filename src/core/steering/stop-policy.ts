@@ -64,10 +64,7 @@ export function budgetStop(
 
 const PARTS: Readonly<Record<string, string>> = { calls: 'calls', tokens: 'tokens', costUsd: 'US dollars' };
 
-/**
- * A sequence of calls during which the agent is stuck. It starts with the first flagged stuck pattern and ends when no
- * stuck pattern is open. Plain JSON.
- */
+/** Calls from the first stuck pattern until none is open. Plain JSON. */
 export interface StuckStretch {
   /** Index of the call at which the stretch started. */
   readonly since: number;

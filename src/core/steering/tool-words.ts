@@ -1,10 +1,7 @@
 import { wordSet } from '../base/word-set.ts';
 import type { ToolDeclarations } from '../detect/calls/tool-semantics.ts';
 
-/**
- * Closed: a name from an MCP server, from telemetry or from an SDK's tool list, into which MCP tools are merged, is its
- * author's text.
- */
+/** Closed: a name from an MCP server, telemetry or an SDK's tool list is its author's text. */
 const SHIPPED_TOOLS = wordSet(
   `Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode ExitPlanMode Glob Grep KillBash KillShell LS ListMcpResourcesTool MultiEdit
    NotebookEdit NotebookRead PowerShell Read ReadMcpResourceTool SendMessage Skill SlashCommand Task TaskCreate TaskGet TaskList
@@ -25,10 +22,7 @@ const SHIPPED_TOOLS = wordSet(
 );
 const DECLARED_NAME = /^[\w.:-]{1,40}$/;
 
-/**
- * The name if a common program ships it or the user declared what the tool does, else a description. Annotations of an
- * MCP server are no declaration.
- */
+/** The name if a common program ships it or the user declared the tool, else a description. */
 export function toolWords(name: string, declarations: ToolDeclarations = {}): string {
   if (SHIPPED_TOOLS.has(name)) return name;
   const { kind, loopKey, progressKey } = Object.hasOwn(declarations, name) ? (declarations[name] ?? {}) : {};

@@ -23,11 +23,7 @@ export interface CheckedBatch {
   readonly chars: number;
 }
 
-/**
- * Everything that passes can be read back.
- *
- * @throws CoxswainError `invalid-argument`, `invalid-record` or `schema-version` as `append` documents
- */
+/** Everything that passes can be read back. Throws CoxswainError as documented at `append`. */
 export function checkBatch(batch: readonly TrajectoryRecord[]): CheckedBatch {
   const first = batch[0];
   if (first === undefined || batch.length > MAX_BATCH_RECORDS) {

@@ -15,10 +15,7 @@ export function writePageCursor(position: readonly (number | string)[]): string 
   return Buffer.from(JSON.stringify(position)).toString('base64url');
 }
 
-/**
- * @param toPosition  returns undefined for invalid parts
- * @throws CoxswainError `invalid-argument` for any other text
- */
+/** Throws CoxswainError `invalid-argument` for any other text. `toPosition` returns undefined for invalid parts. */
 export function readPageCursor<Place>(
   cursor: string,
   toPosition: (parts: readonly unknown[]) => Place | undefined,

@@ -8,12 +8,7 @@ export interface AppendPlan {
   readonly stored: RunSummary | undefined;
 }
 
-/**
- * Writes nothing.
- *
- * @param storedJson  the JSON at a `seq` of at most `stored.lastSeq`
- * @throws CoxswainError `store-gap` or `store-conflict`
- */
+/** Writes nothing. `storedJson`: the JSON at a `seq` up to `stored.lastSeq`. Throws CoxswainError `store-gap`, `store-conflict`. */
 export function planAppend(
   batch: CheckedBatch,
   stored: RunSummary | undefined,

@@ -146,10 +146,7 @@ const ASCII_WORD = /[A-Za-z0-9]+/g;
 const WORD =
   /[[\p{L}\p{N}\p{M}]&&[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]|[[\p{L}\p{N}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]][[\p{L}\p{N}\p{M}]--[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]]*/gv;
 
-/**
- * Sequences of letters, digits and their marks; case and compatibility forms are ignored (NFKC, lower case), accents
- * are not. Every driver searches by these words.
- */
+/** Letters, digits and their marks, in NFKC and lower case, with accents. Every driver searches by these words. */
 export function wordsIn(text: string): TextWords {
   const words: string[] = [];
   const offsets: number[] = [];

@@ -32,11 +32,7 @@ export function isDamaged(thrown: unknown): boolean {
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-/**
- * `store-damaged` if SQLite reports damage, else `store-io`. Returns a `CoxswainError` unchanged.
- *
- * @param doing  the operation and the file, such as `append to runs.db`
- */
+/** `store-damaged` if SQLite reports damage, else `store-io`; a `CoxswainError` unchanged. `doing`: such as `append to runs.db`. */
 export function toStoreError(thrown: unknown, doing: string): CoxswainError {
   if (thrown instanceof CoxswainError) return thrown;
   // node:sqlite throws ERR_OUT_OF_RANGE for an integer beyond 2⁵³, which only damage writes.

@@ -42,21 +42,14 @@ export interface StoredRun {
   readonly snapshot: Json | undefined;
   /** The last `seq` that the snapshot covers; -1 if there is no snapshot. */
   readonly snapshotSeq: number;
-  /**
-   * Records stored after `afterSeq`, by any writer, in `seq` order. Read into memory on first use.
-   *
-   * @param afterSeq  at least `snapshotSeq`, the default; the same in every call of a fold
-   */
+  /** Records after `afterSeq` (default `snapshotSeq`, the same in each call of a fold), in order, read on first use. */
   missed(afterSeq?: number): readonly TrajectoryRecord[];
 }
 
 export interface RunChange<Result> {
   /** A batch as for `append`, from the same run. It may be empty. */
   readonly records: readonly TrajectoryRecord[];
-  /**
-   * Replaces the saved snapshot. It must cover everything stored of the run, including `records`. If absent, the saved
-   * snapshot is kept. A run that has only a snapshot is not listed.
-   */
+  /** Replaces the saved snapshot, which is kept if absent. Covers all records. A run with only a snapshot is not listed. */
   readonly snapshot?: Json;
   readonly result: Result;
 }
@@ -93,10 +86,7 @@ export interface SearchHit {
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   readonly next?: string;
-  /**
-   * Number of records that were not searched because the driver's background index does not contain them yet. Always 0 for
-   * drivers without such an index.
-   */
+  /** Records that a background index does not contain yet, so not searched. 0 without such an index. */
   readonly notIndexed: number;
   /** Damaged records that the index lists for these words. They are left out of the results. Absent if no listed record is damaged. */
   readonly damaged?: readonly { readonly runId: string; readonly seq?: number }[];
@@ -138,10 +128,7 @@ export interface TrajectorySink {
   close(): Promise<void>;
 }
 
-/**
- * Stores runs. Records are ordered by `(run_id, seq)`, and storing the same record twice has no effect. Every driver passes
- * `test/support/store-contract.ts`.
- */
+/** Records are ordered by `(run_id, seq)`; storing one again has no effect. The contract: `test/support/store-contract.ts`. */
 export interface TrajectoryStore extends TrajectorySink {
   /**
    * Returns one page of run summaries. Runs that are added between two pages neither repeat nor hide a run of a later page.
@@ -211,10 +198,7 @@ export interface TrajectoryStore extends TrajectorySink {
    */
   search(query: SearchQuery): Promise<SearchPage>;
 
-  /**
-   * Reads everything and yields the problems: missing `seq`s, incomplete or damaged records, wrong checksums. Changes
-   * nothing. The iteration throws CoxswainError `store-io` and `store-closed`.
-   */
+  /** Yields gaps, damage and wrong checksums; changes nothing. Throws CoxswainError `store-io` and `store-closed`. */
   verify(): AsyncIterable<StoreProblem>;
 }
 

@@ -15,10 +15,7 @@ export const AIDER_HISTORY = '.aider.chat.history.md';
 
 const HEADER = /^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*$/;
 
-/**
- * `.aider.chat.history.md`: Markdown with the sessions of a repository, one after the other. Lines with `####` are the
- * user's, lines with `>` are Aider's, all others the model's.
- */
+/** `.aider.chat.history.md`, with all sessions of a repository: lines with `####` are the user's, with `>` Aider's, others the model's. */
 export const aiderImporter: TextImporter = {
   shape: 'text',
   format: 'aider',

@@ -25,10 +25,7 @@ interface ClaudeToolResult {
 const HOST_TEXT =
   /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |\[Request interrupted)/;
 
-/**
- * Returns the message that a person typed, or that the host wrote, while the agent worked: it stands beside the results of the calls and
- * nowhere else. Undefined if the entry has none.
- */
+/** The message that a person or the host wrote while the agent worked, which stands beside results only. Undefined without one. */
 export function queuedMessage(entry: JsonMembers): JsonMembers | undefined {
   if (entry.type !== 'attachment') return undefined;
   const { commandMode, prompt: content, type } = membersOf(entry.attachment);
@@ -53,12 +50,7 @@ export function blocksOf(entry: Readonly<Record<string, unknown>>): readonly unk
 /** The tool LSP, and a subagent whose request failed, report failures without the flag. */
 const UNFLAGGED_ERROR = /^(?:Error performing \w+: |API Error: [^]*\nagentId: )/;
 
-/**
- * The block has what the model saw. Without `is_error` it succeeded, because the format writes the flag only on
- * failure.
- *
- * @param ranMs  returns how long the call ran, if known
- */
+/** As the model saw it. Without `is_error` it succeeded: only failures have the flag. `ranMs`: how long the call ran. */
 export function resultInBlock(
   block: unknown,
   atMs: number | undefined,

@@ -15,10 +15,7 @@ import { blocksOf, isCall } from './claude-code-entry.ts';
 
 const ERROR_CHARS = 300;
 
-/**
- * Returns the ending if no entry follows, undefined while the agent works, and `same` if the entry changes nothing:
- * Claude Code does not write the end of a session.
- */
+/** The ending if no entry follows, undefined while the agent works, `same` if nothing changes. No entry states an end. */
 export function endingAfter(entry: JsonMembers): RunEnding | undefined | 'same' {
   if (entry.type === 'attachment') {
     const { attachment } = entry;

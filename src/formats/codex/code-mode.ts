@@ -24,10 +24,7 @@ function scriptCommand(script: string): string | undefined {
 
 const SCRIPT_HEAD = /^Script (completed|failed)\b/;
 
-/**
- * The texts that a script of the code mode printed after a head that says whether it ran. Results of commands among
- * them are JSON with an exit code; their output stands for them.
- */
+/** The texts that a script of the code mode printed after its head. Results of commands are JSON; their output stands for them. */
 export function scriptAnswer(output: unknown): { readonly result: Json; readonly isError: boolean } | undefined {
   const [head, ...texts] = listOf(output).map((part) => membersOf(part).text);
   const state = typeof head === 'string' ? SCRIPT_HEAD.exec(head)?.[1] : undefined;

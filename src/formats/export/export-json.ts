@@ -87,10 +87,7 @@ export async function* spanBatches(
   if (batch.length > 0) yield batch;
 }
 
-/**
- * ATIF 1.7. `extra.coxswain` holds what the importer needs and ATIF has no field for: failures, the outcome of the run,
- * and values that are not text.
- */
+/** ATIF 1.7. `extra.coxswain` holds failures, the outcome, and values that are not text, which ATIF has no field for. */
 export function atifDocument(
   { outcome, parts, run, task }: Transcript,
   children: readonly JsonObject[] = [],

@@ -58,10 +58,7 @@ export const COXSWAIN = {
   gap: 'coxswain.gap',
 } as const;
 
-/**
- * Records of one millisecond (`place`, from 0) get times one microsecond apart, to keep their order. Receivers read
- * times as numbers, which cannot hold smaller differences.
- */
+/** Records of one millisecond (`place`, from 0) are a microsecond apart, the smallest step that receivers keep. */
 export function spanTime(atMs: number, place: number): SpanTime {
   const seconds = Math.floor(atMs / 1_000);
   const microseconds = Math.floor(atMs - seconds * 1_000) * 1_000 + place;

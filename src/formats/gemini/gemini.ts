@@ -288,10 +288,7 @@ class GeminiStream extends ObjectLines {
   }
 }
 
-/**
- * Reads the totals of the session, which are stored with its last answer. Thoughts are the tokens that count neither as input
- * nor as output.
- */
+/** The totals of the session, stored with its last answer. Thoughts count neither as input nor as output. */
 function usageOf(stats: JsonMembers): StoredUsage | undefined {
   const input = numberOrUndefined(stats.input_tokens);
   const output = numberOrUndefined(stats.output_tokens);
@@ -304,10 +301,7 @@ function usageOf(stats: JsonMembers): StoredUsage | undefined {
   });
 }
 
-/**
- * `~/.gemini/tmp/<project>/chats/session-*.jsonl`: each chat is a run; that of a subagent is in a folder named after
- * its parent.
- */
+/** `~/.gemini/tmp/<project>/chats/session-*.jsonl`: a chat is a run. A subagent's folder is named after its parent. */
 export const geminiChatImporter: LineImporter = {
   shape: 'lines',
   format: 'gemini',

@@ -18,10 +18,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Untrusted text is safe anywhere, also in quoted attributes: `safeText` cleans it, then `&`, `<`, `>` and both
- * quotation marks are escaped.
- */
+/** Untrusted text is safe anywhere, also in quoted attributes: cleaned by `safeText`, then escaped. */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let text = template[0] ?? '';
   for (const [index, value] of values.entries()) text += escaped(value) + (template[index + 1] ?? '');

@@ -193,10 +193,7 @@ const GRADES: ReadonlyMap<string, number> = new Map([
   ['false', 0],
 ]);
 
-/**
- * From its `error`, `limit` or scores. The reward is the first score that is a number or a grade: 1 succeeded, 0
- * failed, any other is unknown. All scores become labels.
- */
+/** From its `error`, `limit` or scores. The first number or grade is the reward: 1 succeeded, 0 failed. Scores become labels. */
 function inspectOutcome(sample: JsonMembers): RunEnded | undefined {
   const error = isJsonObject(sample.error) ? sample.error : undefined;
   const limit = isJsonObject(sample.limit) ? sample.limit : undefined;

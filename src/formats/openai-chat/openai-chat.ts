@@ -41,10 +41,7 @@ const FOREIGN_MEMBERS = [
 const CONTENTS = ['content', 'parts', 'tool_calls', 'tool_messages', 'function_call'];
 const LOOKED_AT = 32;
 
-/**
- * A list of chat messages or Responses items, `{messages}`, `{input, output}`, or a list of such objects (one run
- * each). The format has no error flag: the text decides.
- */
+/** Chat messages or Responses items, `{messages}`, `{input, output}`, or a list of these (one run each). Without an error flag. */
 export const openaiChatImporter: DocumentImporter = {
   shape: 'document',
   format: 'openai-chat',
@@ -298,10 +295,7 @@ function isClineList(messages: readonly unknown[]): boolean {
     .some((one) => listOf(membersOf(one).content).some((block) => HOST_TEXT.test(textOf(block))));
 }
 
-/**
- * The same messages in the form of the Anthropic Messages API: calls and results that are text become blocks, and the
- * program's text becomes system messages.
- */
+/** As messages of Anthropic's API: calls and results in text become blocks, the program's text system messages. */
 function* clineMessages(messages: readonly unknown[]): Generator<JsonMembers> {
   let open: JsonMembers[] = [];
   for (const value of messages) {

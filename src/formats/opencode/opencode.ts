@@ -28,10 +28,7 @@ import { SkipCounts } from '../parts/skip-counts.ts';
 
 const SESSION_ID = /^ses_\w{1,80}$/;
 
-/**
- * The output of `opencode export`, or a session file of versions before 1.2 (`storage/session/<project>/<id>.json`),
- * whose messages and parts are in sibling folders.
- */
+/** The output of `opencode export`, or a file of `storage/session/<project>` before 1.2, with its messages in sibling folders. */
 export const opencodeImporter: DocumentImporter = {
   shape: 'document',
   format: 'opencode',

@@ -413,10 +413,7 @@ const BOOKKEEPING: readonly string[] = (
 /** Fields of early events, which store the arguments at top level. */
 const EVENT_MEMBERS: readonly string[] = 'action id source message timestamp llm_metrics tool_call_metadata'.split(' ');
 
-/**
- * Tool and arguments are those that the model wrote, if the event has its answer; else the action's, without the
- * framework's fields.
- */
+/** As the model wrote it, if the event has its answer; else the action, without the framework's fields. */
 function streamCall(event: JsonMembers, sourceId: string): CallShape {
   const metadata = membersOf(event.tool_call_metadata);
   const [choice] = listOf(membersOf(metadata.model_response).choices);

@@ -27,10 +27,7 @@ import type { RunEnded } from '../../core/records/trajectory-record.ts';
 
 const LOOKED_AT = 8;
 
-/**
- * A list of events, the older `[action, observation]` pairs, an object with such a list under `history`, `trajectory`
- * or `events`, or a list of those objects (one run each).
- */
+/** A list of events or `[action, observation]` pairs, also under `history`, `trajectory` or `events`, or a list of those. */
 export const openhandsDocumentImporter: DocumentImporter = {
   shape: 'document',
   format: 'openhands',

@@ -70,11 +70,7 @@ const WIRE: Readonly<Partial<Record<FieldType, number>>> = { bool: 0, int: 0, do
 const WITH_LENGTH = 2;
 const MAX_DEPTH = 64;
 
-/**
- * Ids become hexadecimal.
- *
- * @throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels
- */
+/** Ids become hexadecimal. Throws CoxswainError `format-invalid` for malformed bytes, or nesting deeper than 64 levels. */
 export function decodeProtobuf(bytes: Uint8Array, signal: 'traces' | 'logs'): unknown {
   try {
     const name = signal === 'traces' ? 'Request' : 'LogsRequest';

@@ -352,10 +352,7 @@ function valueField({ field }: KnownSpan, name: SpanField): Json | undefined {
   return typeof finishField === 'string' && /^\s*[[{"]/.test(finishField) ? decodedValue(finishField) : finishField;
 }
 
-/**
- * Of the first attribute with call ids, else the first with content: some instrumentations write the same messages
- * twice, and only one form has ids.
- */
+/** Of the first attribute with call ids, else with content: some instrumentations write messages twice. */
 export function fieldMessages(
   { values }: KnownSpan,
   name: 'input' | 'output',

@@ -97,10 +97,7 @@ const REMOTE_PARENT = 0x200;
 const MAX_VALUE_DEPTH = 32;
 const MAX_ID_CHARS = 128;
 
-/**
- * An OTLP request or line (`resourceSpans`, `resourceLogs`), a span, a list of spans, or a Phoenix or Langfuse
- * document. Never throws.
- */
+/** An OTLP request or line, a span, a list of spans, or a document of Phoenix or Langfuse. Never throws. */
 export function readSpans(value: unknown): FoundSpans | undefined {
   const spans: TraceSpan[] = [];
   let unusableCount = 0;

@@ -38,10 +38,7 @@ type RunFacts = {
   readonly id?: string;
 };
 
-/**
- * The order is the same for every importer: turn, message, calls, results. A call without a result ends as missing when
- * the next answer begins or the run ends.
- */
+/** In the order turn, message, calls, results. A call without a result is missing at the next answer or the end. */
 export class RunItems {
   readonly runKey: string;
   readonly calls: SourceCallIds = new SourceCallIds();

@@ -155,11 +155,7 @@ export class SessionItems {
     pendingAnswer.usage = piece.usage ?? pendingAnswer.usage;
   }
 
-  /**
-   * Sets the usage of the answer that is being read, or adds it to that of the next answer if none is.
-   *
-   * @param isMore  true for a further request, whose usage is added
-   */
+  /** Sets the usage of the answer that is being read, or adds it to the next. `isMore`: of a further request, always added. */
   usage(usage: StoredUsage | undefined, isMore = false): void {
     if (usage === undefined) return;
     const answer = this.#pendingAnswer;

@@ -104,10 +104,7 @@ export function namedCall(id: unknown, name: unknown, args: unknown): CallShape 
   return { sourceId: textOrUndefined(id), name: textOrUndefined(name) ?? 'unknown', args: callArguments(args) };
 }
 
-/**
- * OpenAI's `{id, function: {name, arguments}}`, `{id, name, arguments}`, `{call_id, name, arguments}`, or ATIF's
- * `{tool_call_id, function_name, arguments}`.
- */
+/** OpenAI's `{id, function}`, `{id, name, arguments}` or `{call_id, name, arguments}`, or ATIF's `{tool_call_id, function_name}`. */
 export function sourceCall(value: unknown): CallShape {
   const call = membersOf(value);
   const inner = isJsonObject(call.function) ? call.function : isJsonObject(call.custom) ? call.custom : call;
@@ -170,11 +167,7 @@ export function namedUsage(counts: Counts): StoredUsage | undefined {
   return { input_tokens: input, output_tokens: 0, cache_read_tokens: 0, ...Object.fromEntries(known) };
 }
 
-/**
- * Returns the usage as the model's provider counts it, because prices apply to that count.
- *
- * @param cached  whether the source counts cached tokens always within the input, or always beside it
- */
+/** As the model's provider counts it, for prices. `cached`: whether the source counts cached tokens within or beside the input. */
 export function usageOfProvider(
   usage: StoredUsage | undefined,
   modelId: string | undefined,

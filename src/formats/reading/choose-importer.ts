@@ -57,10 +57,7 @@ export interface Unrecognised {
   readonly content: string;
 }
 
-/**
- * @throws CoxswainError `format-unknown` if it is not confident enough; `format-invalid` if the format has no such
- * shape
- */
+/** Throws CoxswainError `format-unknown` if it is not confident enough, `format-invalid` without such a shape of the format. */
 export function accepted<T extends Importer>(bestMatch: Recognition<T> | undefined, source: Unrecognised): T {
   const { candidates, content } = source;
   if (candidates.forced !== undefined) {

@@ -277,10 +277,7 @@ interface OpenedBytes {
   close(): Promise<void>;
 }
 
-/**
- * @throws CoxswainError `input-io` if the source is missing, a folder, unreadable, or fails; the signal's reason on
- * abort
- */
+/** Throws CoxswainError `input-io` if the source is missing, a folder, unreadable, or fails; the signal's reason on abort. */
 export async function openBytes(path: string, options: OpenBytesOptions): Promise<OpenedBytes> {
   if (path === '-') {
     const { stdin } = options;

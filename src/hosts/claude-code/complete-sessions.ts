@@ -22,10 +22,7 @@ export interface IncompleteRun {
   readonly changedAtMs: number;
 }
 
-/**
- * Finds runs of hosts whose session file may have more than the run. A host may write the end of its file after its last event, so
- * ended runs count too. Cost: a list of the session files, and one record and some `stat` calls per run.
- */
+/** Runs of hosts whose session file may have more, also ended ones. Cost: a list of the files; a record and `stat` calls per run. */
 export async function incompleteRuns(
   runs: readonly RunSummary[],
   {
@@ -67,11 +64,7 @@ async function hostOf(runId: string, store: Pick<TrajectoryStore, 'readRun'>): P
   return 'claude-code';
 }
 
-/**
- * A hook or a program was killed, or a command still runs. Advice is recorded as undelivered.
- *
- * @throws CoxswainError as `store.transact` and `loadConfigSync`
- */
+/** After a killed hook or program, or during a command. Advice is undelivered. Throws as `store.transact` and `loadConfigSync`. */
 export async function completeRuns(
   incomplete: readonly IncompleteRun[],
   store: TrajectoryStore,

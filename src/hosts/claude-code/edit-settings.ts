@@ -30,11 +30,7 @@ export function addHooks(text: string, wantedHooks: ReadonlyMap<string, object>)
   return mark + editedBody;
 }
 
-/**
- * Claude Code ignores a file with a comment or a trailing comma without a message.
- *
- * @returns the first one's place, and why
- */
+/** Claude Code silently ignores a file with a comment or a trailing comma. Returns the first one's place, and why. */
 export function ignoredSettings(text: string): string | undefined {
   const errors: ParseError[] = [];
   const body = text.startsWith(BOM) ? text.slice(1) : text;

@@ -33,10 +33,7 @@ export interface EventIntakeOptions {
 /** Time limit for recording earlier events of the same session. If any remain after this time, the new event is spilled too. */
 const OWN_SESSION_LIMIT_MS = 1_000;
 
-/**
- * An event that the store does not accept is written ("spilled") to a file next to the store before `take` resolves.
- * The next process of the session first records ("folds") spilled events in order.
- */
+/** An event that the store does not take is spilled to a file beside it; the session's next process folds it first. */
 export class EventIntake {
   readonly #options: EventIntakeOptions;
 
@@ -103,10 +100,7 @@ export class EventIntake {
     }
   }
 
-  /**
-   * Stops at the first event that the store does not accept. No event starts after `limitMs`, but one is always tried.
-   * @throws a file system error of the spill files
-   */
+  /** Stops at an event that the store refuses, or, after at least one, at `limitMs`. Throws file system errors. */
   async foldWaiting(
     sessions: ClaudeSessions,
     { sessionId, limitMs }: { readonly sessionId?: string; readonly limitMs: number },

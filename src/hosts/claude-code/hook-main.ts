@@ -34,20 +34,14 @@ interface EventFacts {
   spill?: (why: string) => void;
 }
 
-/**
- * An internal error goes to the fault log, and the agent continues as without the hook. Never rejects. `leave` ends the
- * process with exit code 0.
- */
+/** An internal error goes to the fault log. Never rejects. `leave` ends the process with exit code 0. */
 export async function runHook(stdin: Promise<Buffer>, leave: () => never): Promise<void> {
   const facts: EventFacts = {};
   spillAtFault(() => facts, leave);
   await handleSafely(async () => handleEvent(await stdin, facts, printAnswer), facts);
 }
 
-/**
- * Like `runHook`, for a plugin: a line of standard input is an event, a line of standard output its answer. Nothing is
- * kept between events, so a killed process loses nothing that it answered.
- */
+/** Like `runHook`, for a plugin: a line per event and per answer. Nothing is kept in between, so a killed process loses nothing. */
 export async function runHookLines(leave: () => never): Promise<void> {
   let facts: EventFacts = {};
   let print: (answer: object) => void = () => undefined;

@@ -32,10 +32,7 @@ export interface InitChange {
 
 export interface UndoneFile {
   readonly file: string;
-  /**
-   * `restored`: the bytes from before `init`; `removed`: the file did not exist before; `edited`: changed after `init`,
-   * so only the hooks went; `kept`: deleted, or changed and without hooks.
-   */
+  /** `restored` as before `init`; `removed`: new then; `edited`: without the hooks; `kept`: deleted, or changed and without hooks. */
   readonly outcome: 'restored' | 'removed' | 'edited' | 'kept' | 'gone';
 }
 
@@ -54,11 +51,7 @@ export function ownHookFile(): string {
   return fileURLToPath(new URL('../../../dist/hook.cjs', import.meta.url));
 }
 
-/**
- * Empty if everything is set up.
- *
- * @throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io`
- */
+/** Empty if everything is set up. Throws CoxswainError `invalid-argument` for settings that cannot be edited, `input-io`. */
 export function planInit(request: InitRequest): readonly InitChange[] {
   const { host, settingsFile, config, edit, ignore, owner } = request;
   const fileOptions = owner.projectFolder === undefined ? {} : { within: owner.projectFolder };

@@ -10,10 +10,7 @@ export interface OpenSession {
   readonly waitingFor?: string;
 }
 
-/**
- * Claude Code keeps one file per process in the folder `sessions` of `folder`. Files of killed processes are skipped.
- * Undefined without that folder, as in earlier versions.
- */
+/** From the file per process in `sessions` of `folder`, without killed ones. Undefined without that folder, as in old versions. */
 export async function openSessions(folder: string): Promise<ReadonlyMap<string, OpenSession> | undefined> {
   const place = join(folder, 'sessions');
   const names = await readdir(place).catch(() => undefined);

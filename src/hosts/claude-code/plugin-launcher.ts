@@ -1,7 +1,4 @@
-/**
- * `launch.cjs` of the plugin, built for any version of Node: if the Node in the PATH is too old, `find-node.sh` looks
- * for another one, or reports the problem in the session.
- */
+/** `launch.cjs` of the plugin, for any Node: if it is too old, `find-node.sh` looks for another, or reports the problem. */
 import { spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';

@@ -13,10 +13,7 @@ const PROVIDER_TIME_LIMIT_MS = 500;
 
 type ProjectSetup = Pick<ClaudeSessionsOptions, 'store' | 'projectFolder' | 'redactor'>;
 
-/**
- * @param onFault  called if a redaction rule fails
- * @throws CoxswainError as `createRedactor`
- */
+/** Throws as `createRedactor`. `onFault` is called if a redaction rule fails. */
 export function projectRedaction(
   { redaction }: Pick<HookConfig['resolved'], 'redaction'>,
   onFault: (fault: HookFault) => void,

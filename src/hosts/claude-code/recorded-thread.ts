@@ -237,10 +237,7 @@ export class RecordedThread implements HostThread {
     return undefined;
   }
 
-  /**
-   * The answers until a time, with the recorded ids of their calls. A call without an id is the first one with the same
-   * tool and arguments between the answers; a host may date a call before its answer.
-   */
+  /** The answers until a time. A call without an id is the first with its tool and arguments, which a host may date too early. */
   #identified(all: readonly SessionAnswer[], untilMs: number): readonly SessionAnswer[] {
     const answers = all.filter(({ atMs }) => atMs <= untilMs);
     const { closedCalls, openCalls } = this.#state;

@@ -16,12 +16,7 @@ export interface TrimOptions {
   readonly maxBytes?: number;
 }
 
-/**
- * At most once a day, if the file exceeds the limit. Only a project's store in the data folder: any other may be an
- * archive.
- *
- * @returns true if the process was started Cost: one stat call.
- */
+/** At most once a day, for a project's store over the limit in the data folder. True if a process started. Cost: a stat call. */
 export function trimStore(store: ResolvedStore, { program, env, maxBytes }: TrimOptions): boolean {
   const limit = maxBytes ?? DEFAULT_MAX_STORE_BYTES;
   const size = statSync(store.address, { throwIfNoEntry: false })?.size ?? 0;

@@ -13,10 +13,7 @@ import { isKnownEvent, readHookEvent } from './hook-event.ts';
 const SESSION_ID = 'warm-up';
 const START_MS = 1_700_000_000_000;
 
-/**
- * Plays a stuck session with its file and a store in a temporary folder, which compiles the functions that hook calls usually need
- * for the code cache. Cost: about 250 ms, once per version of coxswain and Node.
- */
+/** Plays a stuck session in a temporary folder to compile what hook calls need. Cost: 250 ms per version of coxswain and Node. */
 export async function warmUp(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-warm-up-'));
   try {

@@ -5,10 +5,7 @@ const MAX_MESSAGE_CHARS = 500;
 
 /** An error in a configuration. Plain JSON. */
 export interface ConfigProblem {
-  /**
-   * The path of the field, such as `guidance.doomLoop.maxRepetitions` or `feedback.static[0].name`. Empty if the problem concerns
-   * the whole file.
-   */
+  /** Such as `guidance.doomLoop.maxRepetitions` or `feedback.static[0].name`. Empty for the whole file. */
   readonly path: string;
   /** The invalid value and the allowed values. */
   readonly message: string;

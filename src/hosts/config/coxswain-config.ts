@@ -45,10 +45,7 @@ export interface CoxswainConfig {
   readonly maxGuidancePerTurn?: number;
   /** Time limit of a provider call in milliseconds, after which the call counts as an overrun. Default: 50. */
   readonly providerTimeLimitMs?: number;
-  /**
-   * Allows advice to prevent the agent from stopping, at most once per run. Applies only if the host has no other way to deliver
-   * advice at that point. Default: false.
-   */
+  /** Advice may prevent a stop, at most once per run, if the host cannot deliver it otherwise. Default: false. */
   readonly forceTurnAtStop?: boolean;
   readonly feedback?: FeedbackSection;
   readonly guidance?: GuidanceSection;
@@ -151,10 +148,7 @@ export interface RedactionSection {
 
 /** The location of recorded runs. */
 export interface StoreSection {
-  /**
-   * A SQLite file or `postgres://USER@HOST/DATABASE`. A path is relative to the project folder, or to the home folder after `~/`.
-   * Default: the project's file in your data folder.
-   */
+  /** A SQLite file, relative to the project or `~/`, or `postgres://USER@HOST/DATABASE`. Default: in your data folder. */
   readonly address?: string;
 }
 

@@ -17,9 +17,7 @@ import {
 import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 
 export interface ConfigField {
-  /**
-   * The path of the field, such as `guidance.doomLoop.maxRepetitions`. `[]` matches any item of a list, and `*` matches any name.
-   */
+  /** Such as `guidance.doomLoop.maxRepetitions`, with `[]` for any item of a list and `*` for any name. */
   readonly path: string;
   readonly shape: Shape;
 }

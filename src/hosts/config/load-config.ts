@@ -212,11 +212,7 @@ function valueProblem(path: string, message: string): ConfigProblem {
   return { path, kind: 'value', message };
 }
 
-/**
- * Finds a provider without a name or a duplicate name before the agent runs.
- *
- * @returns the unchanged configuration and the problem if a run cannot start
- */
+/** Finds a provider without a name or with a taken one. Returns the configuration unchanged if a run cannot start with it. */
 function addCode(
   resolved: ResolvedConfig,
   code: CodeSection,

@@ -59,11 +59,7 @@ export interface ResolveConfigOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/**
- * Fills in all defaults.
- *
- * @param config  a result of `decodeConfig`; with it, neither this function nor starting a run throws
- */
+/** Fills in all defaults. With a result of `decodeConfig`, neither this function nor starting a run throws. */
 export function resolveConfig(config: CoxswainConfig, options: ResolveConfigOptions): ResolvedConfig {
   const { budget, holdout = 0, deadlineFrom = 'session', forceTurnAtStop = false } = config;
   const deadline = spanOf(config.deadline);
@@ -110,10 +106,7 @@ function redactionOf(section: RedactionSection, folder: string): RedactionOption
   };
 }
 
-/**
- * The same for all processes of the project. It can be guessed, which is reported; the alternative would be to store
- * the content.
- */
+/** The same for all processes of the project. It can be guessed, which is reported. */
 function weakKeyOf(folder: string): string {
   return hashText(folder) + hashText(folder, 1);
 }

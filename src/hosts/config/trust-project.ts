@@ -30,10 +30,7 @@ export function trustProject(folder: string, places: ConfigPlaces = {}): Trusted
   return { folder: real, files: files.map(({ file }) => basename(file)) };
 }
 
-/**
- * @returns undefined if it was not trusted
- * @throws CoxswainError "input-io" if the trust file cannot be read or written
- */
+/** Undefined if it was not trusted. Throws CoxswainError "input-io" if the trust file cannot be read or written. */
 export function revokeTrust(folder: string, places: ConfigPlaces = {}): string | undefined {
   const state = statePlaces(places);
   const path = resolve(folder);

@@ -30,21 +30,14 @@ export function trustFile(folder: string, places: StatePlaces): string {
   return stateFile('trust', { ...places, projectFolder: folder });
 }
 
-/**
- * @param folder  any path to the project
- * @throws CoxswainError "input-io" if the file cannot be read or is not by `writeTrust`
- */
+/** `folder`: any path to the project. Throws CoxswainError "input-io" if it cannot be read or is not by `writeTrust`. */
 export function readTrust(folder: string, places: StatePlaces): TrustedFiles | undefined {
   const trustedFiles = readTrustFile(trustFile(folder, places));
   // The folder differs if two paths have the same key, or if the trust file was moved.
   return trustedFiles?.folder === realPlace(folder) ? trustedFiles : undefined;
 }
 
-/**
- * Returns every trusted project, sorted by path.
- *
- * @throws CoxswainError "input-io" for an unreadable or damaged trust file
- */
+/** Returns every trusted project, by path. Throws CoxswainError "input-io" for an unreadable or damaged trust file. */
 export function readAllTrust(places: StatePlaces): readonly TrustedFiles[] {
   const folder = join(stateFolder(places), 'projects');
   let names: readonly string[];

@@ -6,10 +6,7 @@ import { codexRolloutImporter } from '../../formats/codex/codex.ts';
 import { stopReason, type HookDialect, type HookPayload } from './hook-dialect.ts';
 import { lastEntries } from './session-file.ts';
 
-/**
- * As Claude Code, but: no event ends a batch, `PostToolUse` has no exit code, and most other failures have no event.
- * The rollout at `transcript_path` has all of this when the hook starts.
- */
+/** As Claude Code, but no event ends a batch, and exit codes and most failures are only in the rollout (`transcript_path`). */
 export const codexDialect: HookDialect = {
   host: 'codex',
   events: [

@@ -39,11 +39,7 @@ const RESULT_LAG_LIMIT_MS = 100;
 const MAX_RESULTS_BYTES = 2 * 1024 * 1024;
 const POLL_MS = 5;
 
-/**
- * The first answers may be known, the first one incomplete. An incomplete last line waits for the next call.
- *
- * @param isKnown  returns true for a recorded answer; no answer before it is needed
- */
+/** An incomplete last line waits for the next call. No answer before one that `isKnown` is needed; the first may be incomplete. */
 export function readSession(file: SessionFile, isKnown: (answer: SessionAnswer) => boolean): SessionPart {
   waitFor(file);
   const { importer, path, sessionId } = file;
@@ -86,10 +82,7 @@ function waitFor({ path, writtenUntilMs }: SessionFile): void {
   waitUntil(isWritten, LAG_LIMIT_MS, sleepSync);
 }
 
-/**
- * Waits until the end of a file contains all of these texts, for at most 100 ms. Does not wait for a missing file. A caller holds no
- * transaction, because other hooks would wait too.
- */
+/** Waits at most 100 ms for texts at the end of a file, if it exists. A caller holds no transaction: other hooks would wait. */
 export function waitForTexts(path: string, texts: readonly string[], sleep: (ms: number) => void = sleepSync): void {
   const hasTexts = (file: number, size: number): boolean => {
     const bytes = bytesAt(file, Math.max(0, size - MAX_RESULTS_BYTES), Math.min(size, MAX_RESULTS_BYTES));

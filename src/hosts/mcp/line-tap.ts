@@ -14,10 +14,7 @@ export interface TappedLines {
 const NEWLINE = 10;
 const END_BYTES = 1_000;
 
-/**
- * Unchanged content passes byte for byte, including a last line without a line feed. Cost: one search for line feeds;
- * memory for one line.
- */
+/** Passes content byte for byte, also a last line without its end. Cost: one search for line feeds; memory for a line. */
 export class LineTap extends Transform {
   readonly #reader: TappedLines;
   #parts: Buffer[] = [];

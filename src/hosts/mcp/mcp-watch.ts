@@ -51,10 +51,7 @@ const MAX_CHARS = 1_000;
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
 const CHANNEL = 'tool-result';
 
-/**
- * The only change to a message is one text part appended to a tool result; unreadable messages pass. Cost: one parse
- * per client message, and per server message while a request is open.
- */
+/** Only appends a text part to results; unreadable messages pass. Cost: a parse per message while a request is open. */
 export class McpWatch {
   readonly #options: McpWatchOptions;
   readonly #openRequests = new Map<string, OpenRequest>();
@@ -269,12 +266,7 @@ function missingResult(result: string): CallEnd {
   return { result, isError: true, resultMissing: true };
 }
 
-/**
- * Every other byte stays.
- *
- * @param path  position of the response in a batch
- * @returns undefined without a content list
- */
+/** Every other byte stays. Undefined without a content list. `path`: position of the response in a batch. */
 function appendTextPart(message: Buffer, text: string, path: readonly number[] = []): Buffer | undefined {
   if (!isUtf8(message)) return undefined;
   const json = message.toString();

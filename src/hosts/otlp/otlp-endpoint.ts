@@ -30,10 +30,7 @@ export function isOtlp(request: Pick<IncomingMessage, 'url'>): boolean {
   return SIGNALS.has(request.url);
 }
 
-/**
- * `POST /v1/traces` and `/v1/logs`, protobuf or JSON, perhaps gzip. Success means that the spans are on disk; 429 and
- * 503 ask for a retry. The caller must check the origin of the request first.
- */
+/** `POST /v1/traces` and `/v1/logs`, protobuf or JSON, perhaps gzip: spans are on disk, or 429, 503. The caller checks the origin. */
 export class OtlpEndpoint {
   readonly #take: TakeSpans;
   readonly #clock: Clock;

@@ -53,10 +53,7 @@ const STATEMENTS = {
     ended = max(ended, ?3), last_ms = ?4, spans = spans + 1, bytes = bytes + ?5`,
 } as const;
 
-/**
- * Acknowledged spans that are not recorded yet, in the user's state folder. Only one process can open it. Memory: one
- * trace while it is read.
- */
+/** Acknowledged spans that are not recorded yet, in the state folder, for one process. Memory: one trace while it is read. */
 export class OtlpInbox {
   readonly #database: DatabaseSync;
   readonly #limits: Required<InboxLimits>;

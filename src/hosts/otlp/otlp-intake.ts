@@ -165,12 +165,7 @@ export class OtlpIntake {
     return { ...this.#counts, waitingTraces: this.#inbox?.waitingTraces ?? 0 };
   }
 
-  /**
-   * The spans are on disk when this returns.
-   *
-   * @returns number of rejected spans
-   * @throws CoxswainError see `OtlpInbox`
-   */
+  /** The spans are on disk when this returns the number of rejected ones. Throws CoxswainError: see `OtlpInbox`. */
   take({ spans, unusable, unread }: FoundSpans): { readonly refused: number } {
     const { accepted, late, refused } = this.open().add(spans, this.#options.clock.nowMs());
     this.#counts.spans += accepted;

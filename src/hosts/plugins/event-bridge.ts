@@ -11,12 +11,7 @@ import { EventProcess, type PluginProgram } from './event-process.ts';
 export type { PluginProgram } from './event-process.ts';
 
 export interface EventBridge {
-  /**
-   * Never rejects. Takes at most ten seconds.
-   *
-   * @param event  in the format of `readPayload`
-   * @returns text for the model
-   */
+  /** Resolves to text for the model within ten seconds; never rejects. The event is in the format of `readPayload`. */
   send(event: EventBody): Promise<string | undefined>;
   /** Ends the process that takes the events, after those before. The next event starts another one. */
   close(): Promise<void>;

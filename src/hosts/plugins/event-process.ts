@@ -16,10 +16,7 @@ const MAX_SENDS = 2;
 /** Number of processes in a row that answered nothing, after which none is started until the next prompt. */
 const MAX_FAILURES = 3;
 
-/**
- * Takes one event a line and answers with a line; no other process can use its pipes. It starts with the first event,
- * starts again after it ended, and ends with the agent.
- */
+/** A line per event and answer, in pipes of its own. Starts with the first event, again after its end, and ends with the agent. */
 export class EventProcess {
   readonly #program: PluginProgram;
   readonly #cwd: string;
@@ -42,10 +39,7 @@ export class EventProcess {
     this.#failures = Math.min(this.#failures, MAX_FAILURES - 1);
   }
 
-  /**
-   * The previous event must be answered. A process that does not answer within `limitMs` is killed. Undefined without
-   * an answer.
-   */
+  /** After the answer to the previous event. Undefined without an answer, or if it took `limitMs`: the process is killed. */
   async take(line: string, limitMs: number): Promise<object | undefined> {
     for (let sends = 0; sends < MAX_SENDS && !this.hasGivenUp; sends += 1) {
       const answer = await this.#ask(line, limitMs);

@@ -20,10 +20,7 @@ interface OpencodeHooks {
   readonly dispose?: () => Promise<void>;
 }
 
-/**
- * opencode calls no hook for a failed call: such calls, texts and tokens are read from its database. A plugin cannot
- * make the agent continue at a stop.
- */
+/** Failed calls, texts and tokens are only in opencode's database. A plugin cannot make the agent continue at a stop. */
 export async function opencodePlugin({ directory }: OpencodeHost, program: PluginProgram): Promise<OpencodeHooks> {
   const bridge = createBridge('opencode', directory, program);
   const waiting = new WaitingText();

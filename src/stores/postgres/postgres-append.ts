@@ -22,17 +22,10 @@ import { THIS_MONTH } from './postgres-schema.ts';
 /** Number of runs whose row is cached, so that an append needs no read. */
 const RUNS_REMEMBERED = 10_000;
 
-/**
- * All or nothing. Calls for one run must be sequential; a call may be repeated after any fault.
- *
- * @param isRetry  true if an earlier attempt may have stored the batch
- */
+/** All or nothing, one call per run at a time, repeatable after a fault. `isRetry`: an earlier one may have stored it. */
 export type PostgresAppend = (schema: string, batch: CheckedBatch, isRetry: boolean) => Promise<number>;
 
-/**
- * Cost: one statement if the run is new or this process wrote it last; otherwise a transaction of about five. The
- * statement has no effect if another writer has extended the run.
- */
+/** Cost: one statement for a new or own run, without effect if another writer extended it; else a transaction of about five. */
 export function createPostgresAppend(client: PostgresClient): PostgresAppend {
   const rowCache = new LruMap<PostgresRunRow>(RUNS_REMEMBERED);
   return async (schema, batch, isRetry) => {

@@ -196,10 +196,7 @@ export function isLostConnection(thrown: unknown): boolean {
   return thrown instanceof Error && LOST_MESSAGES.test(thrown.message);
 }
 
-/**
- * @param attempt  receives the number of earlier attempts
- * @throws what the last attempt threw
- */
+/** `attempt` receives the number of earlier attempts. Throws what the last attempt threw. */
 export async function withRetry<T>(retryForMs: number, attempt: (earlierAttempts: number) => Promise<T>): Promise<T> {
   const endMs = systemClock.nowMs() + retryForMs;
   for (let attempts = 0; ; attempts += 1) {

@@ -74,11 +74,7 @@ export function summaryChecksum(runId: string, json: string): string {
   return String(rowChecksums('runs', runId)(0, json));
 }
 
-/**
- * The row is locked until the transaction ends.
- *
- * @returns undefined if another writer created it meanwhile: call it again
- */
+/** The row is locked until the transaction ends. Undefined if another writer created it meanwhile: call it again. */
 export async function lockRun(
   session: PostgresSession,
   schema: string,
@@ -168,10 +164,7 @@ export async function writeRecords(
   );
 }
 
-/**
- * Writes of a lost connection may not have reached the standbys. They receive the log in order, and the commit of this
- * write waits for them.
- */
+/** Standbys may lack writes of a lost connection. They receive the log in order, and this commit waits for them. */
 export async function touchRun(session: PostgresSession, schema: string, run: PostgresRunRow): Promise<void> {
   await session.query(`UPDATE ${schema}.runs SET changed_at = now() WHERE run_no = $1::bigint`, [run.runNo]);
 }
@@ -182,10 +175,7 @@ const SEPARATOR = '\u001e';
 /** Maximum of UTF-16 units of JSON per statement: a PostgreSQL parameter is limited to a gigabyte. */
 const CHARS_A_STATEMENT = 16 * 1024 * 1024;
 
-/**
- * PostgreSQL's text cannot contain U+0000: it is stored as U+0001 U+0001, and U+0001 as U+0001 U+0002, which keeps ids
- * distinct and in code point order.
- */
+/** PostgreSQL has no U+0000: stored as U+0001 U+0001, and U+0001 as U+0001 U+0002, in code point order. */
 export function toIdText(runId: string): string {
   return runId.replace(/[\0\u0001]/g, (unit) => (unit === '\0' ? '\u0001\u0001' : '\u0001\u0002'));
 }

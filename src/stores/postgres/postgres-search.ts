@@ -30,10 +30,7 @@ const MAX_WORD_BYTES = 500_000;
 
 const CANDIDATES_A_PAGE = 100;
 
-/**
- * Indexes missing records for at most two seconds. Words are split in this code, so that every driver finds the same;
- * each candidate is checked again.
- */
+/** Indexes missing records for at most two seconds. Words are split here, as for every driver, and candidates checked. */
 export async function searchPostgres(
   client: PostgresClient,
   schema: string,

@@ -57,10 +57,7 @@ export interface PostgresStoreOptions {
   readonly schema?: string;
   /** How long a call retries after a lost connection, in milliseconds; default 30,000. */
   readonly retryForMs?: number;
-  /**
-   * Creates no schema, so reading a missing one throws `input-io`; default false. A search still adds to the index if the role
-   * permits.
-   */
+  /** Creates no schema; a missing one throws `input-io`. A search still adds to the index if it may. Default false. */
   readonly isReadOnly?: boolean;
   /** If true, `close()` also ends the pool. Default false: the caller ends it. */
   readonly endHandle?: boolean;

@@ -44,10 +44,7 @@ export function tailChannelOf(schema: string): string {
   return `${schema.replaceAll('"', '')}_runs`;
 }
 
-/**
- * NOTIFY takes a lock that serialises the commits of the whole database, so a separate transaction, whose commit waits
- * for no disk or standby, sends the collected announcements.
- */
+/** Separately and collected, because NOTIFY serialises the commits of the whole database. Waits for no disk or standby. */
 export function createPostgresAnnouncer(client: PostgresClient, channel: string): PostgresAnnouncer {
   const pendingEnds = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;

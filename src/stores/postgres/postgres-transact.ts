@@ -27,10 +27,7 @@ const TOKEN_LIFE = "interval '1 day'";
 /** On average, one of this many transactions deletes old tokens. */
 const CLEAN_ONE_OF = 256;
 
-/**
- * Each call of the returned function is an attempt, which may be repeated: a committed one is not stored again. Cost:
- * one transaction of about six statements, and two more if the fold calls `missed()`.
- */
+/** An attempt per call, repeatable: a commit is not stored again. Cost: about six statements, eight if the fold calls `missed()`. */
 export function createPostgresTransaction<Result>(
   runId: string,
   fold: (view: StoredRun) => RunChange<Result>,
@@ -121,10 +118,7 @@ async function readSnapshot(
   return isIntact ? savedSnapshot : { coversSeq: run.summary?.lastSeq ?? -1, json: 'null' };
 }
 
-/**
- * A fold is synchronous: if it calls `missed()`, it is interrupted, the records are read, and it is called again. The
- * object keeps a promise that it returns by mistake from being awaited.
- */
+/** A fold that calls `missed()` is interrupted and called again after reading. The object hides a returned promise. */
 async function callFold<Result>(
   stored: Parameters<typeof createStoredRun>[0],
   fold: (view: StoredRun) => RunChange<Result>,
@@ -162,12 +156,7 @@ export class FoldError extends Error {
   }
 }
 
-/**
- * Locks the run's row first, as every writer of the run does.
- *
- * @returns an attempt, which returns true if anything of the run was stored; with `isRetry`, an earlier one may have
- * deleted it
- */
+/** Locks the run's row first, as every writer. True if anything was stored, or an earlier attempt (`isRetry`) may have deleted it. */
 export function createPostgresDeletion(
   runId: string,
 ): (client: PostgresClient, schema: string, isRetry: boolean) => Promise<boolean> {

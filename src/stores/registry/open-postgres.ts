@@ -18,11 +18,7 @@ export async function openPostgres(address: string, { waitMs }: OpenOptions): Pr
   return openAddress(address, { retryForMs: waitMs });
 }
 
-/**
- * A missing schema is not created.
- *
- * @throws CoxswainError as `openPostgres`, and each call `input-io` without a schema
- */
+/** Creates no missing schema. Throws CoxswainError as `openPostgres`, and each call `input-io` without a schema. */
 export async function openPostgresReader(address: string, { waitMs }: OpenOptions): Promise<LiveReader> {
   const store = await openAddress(address, { retryForMs: waitMs, isReadOnly: true });
   const abortController = new AbortController();

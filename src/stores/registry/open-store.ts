@@ -60,11 +60,7 @@ export async function openStore(address: string, options: OpenStoreOptions = {})
   return DRIVERS[await kindOfStore(address)].open(address, options.waitMs ?? DEFAULT_WAIT_MS);
 }
 
-/**
- * Opens an existing store for reading only: creates and changes nothing, so read-only media, folders and roles work.
- *
- * @throws CoxswainError as `openStore`, and `input-io` without a store
- */
+/** Opens a store read-only, also on such media and roles. Throws CoxswainError as `openStore`; `input-io` without a store. */
 export async function openStoreReader(address: string, options: OpenStoreOptions = {}): Promise<LiveReader> {
   return DRIVERS[await kindOfStore(address)].read(address, options.waitMs ?? DEFAULT_WAIT_MS);
 }

@@ -12,10 +12,7 @@ import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 
 export type OneShotStore = Pick<TrajectoryStore, 'transact' | 'readRun' | 'close'>;
 
-/**
- * The next process reads the whole log, about 0.3 ms per 100 KB; a checkpoint takes 2 to 5 ms. With events of 100 KB
- * this size gives the shortest median event.
- */
+/** The next process reads the whole log, 0.3 ms per 100 KB; a checkpoint takes 2 to 5 ms. Best for events of 100 KB. */
 const MAX_LOG_BYTES = 512 * 1024;
 
 /**

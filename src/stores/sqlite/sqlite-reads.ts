@@ -198,10 +198,7 @@ export async function findSqliteRun(read: SqliteRead, runId: string): Promise<Ru
   });
 }
 
-/**
- * Page by page, so that no read delays a checkpoint by more than a page. Yields what precedes damage before it throws.
- * A missing record is damage too.
- */
+/** Page by page, for short reads. Yields the records before damage, or before a missing one, then throws. */
 export async function* readSqliteRun(
   read: SqliteRead,
   runId: string,

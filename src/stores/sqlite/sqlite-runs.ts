@@ -40,10 +40,7 @@ export class SqliteRuns {
     return lastSeq;
   }
 
-  /**
-   * @returns a function that stores the change and returns the fold's result
-   * @throws what `fold` throws, and as `append`
-   */
+  /** Returns what stores the change and returns the fold's result. Throws what `fold` throws, and as `append`. */
   planTransaction<Result>(runId: string, fold: (view: StoredRun) => RunChange<Result>): () => Result {
     const summary = this.#attemptRead(() => this.#summaryOf(runId));
     const snapshot = this.#attemptRead(() => this.#snapshotOf(runId, summary?.lastSeq ?? -1));

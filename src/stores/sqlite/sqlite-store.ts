@@ -79,10 +79,7 @@ interface IndexState {
   readonly isOwnedElsewhere: boolean;
 }
 
-/**
- * Indexes words in batches of a few milliseconds, in one of the processes that have the store open. Its timer keeps no
- * process alive. Entries that a power cut loses are indexed again.
- */
+/** In batches of milliseconds, by one of the processes, without keeping it alive. Entries lost in a power cut are indexed again. */
 class SqliteWordIndex {
   readonly #session: SqliteSession;
   readonly #options: WordIndexOptions;

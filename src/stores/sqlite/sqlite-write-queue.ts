@@ -3,10 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { isBusy, pauseForLock } from '../store-address.ts';
 
-/**
- * Called again in another transaction after a rollback. It may throw to refuse the write, which affects no other. The
- * function that it returns writes, and throws only on a fault of the database.
- */
+/** Called again after a rollback. May throw to refuse the write. The returned function throws only on faults of the database. */
 export type PlanWrite<Result> = () => () => Result;
 
 interface WriteJob {

@@ -103,11 +103,7 @@ export interface FindRequest {
   readonly q: string;
 }
 
-/**
- * Returns the next matching record, or null. A long search takes several requests.
- *
- * @throws Error if a damaged record ended the search
- */
+/** Returns the next matching record, or null, perhaps after several requests. Throws Error if a damaged record ended it. */
 export async function findInRun(run: RunAddress, query: FindRequest): Promise<number | null> {
   let from: number | undefined = query.from;
   while (from !== undefined) {
@@ -168,10 +164,7 @@ export function filterQuery(filters: RunFilters): URLSearchParams {
   return query;
 }
 
-/**
- * Receives the events of a stream until the returned function is called. After a lost connection, which `onLost` reports, it
- * resumes after the last event.
- */
+/** Receives a stream's events until the returned function is called. Resumes after the last one; `onLost` reports a loss. */
 export function listenTo<Events extends object>(
   path: string,
   handlers: { readonly [Name in keyof Events]: (data: Events[Name]) => void },

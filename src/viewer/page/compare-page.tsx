@@ -89,11 +89,7 @@ function Aligned({ answer }: { readonly answer: CompareAnswer }): ReactElement {
 /** A row, or a stretch of equal rows that is folded. `at` is the index of the (first) row. */
 type Shown = { readonly at: number; readonly row: CompareRow } | { readonly at: number; readonly equal: number };
 
-/**
- * Folds the equal rows between two differences, except the one next to each of them.
- *
- * @param opened  indices of unfolded stretches
- */
+/** Folds the equal rows between two differences, except one next to each. `opened`: indices of unfolded stretches. */
 function foldEqual(rows: readonly CompareRow[], opened: ReadonlySet<number>): readonly Shown[] {
   const shown: Shown[] = [];
   for (let at = 0; at < rows.length;) {

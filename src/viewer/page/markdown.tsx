@@ -7,10 +7,7 @@ import { CodeText } from './code-text.tsx';
 const MAX_CHARS = 20_000;
 const MAX_DEPTH = 12;
 
-/**
- * Renders an allow-list of elements. Links, pictures and HTML are shown as text with their address, so nothing from a
- * run can be clicked or loaded. `text` is safe (`safeText`).
- */
+/** Renders an allow-list. Links, pictures and HTML are text, so nothing from a run loads. `text` is safe (`safeText`). */
 export function Markdown({ text }: { readonly text: string }): ReactElement {
   const tokens = useMemo(() => tokensOf(text), [text]);
   return tokens === undefined ? (

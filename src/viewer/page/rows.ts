@@ -73,11 +73,7 @@ export interface Fold {
 
 export type Item = { readonly row: RunRow } | { readonly fold: Fold; readonly isOpen: boolean };
 
-/**
- * Returns the rows, with the series of equal calls, equal failures and reads folded.
- *
- * @param kept  calls that stay visible
- */
+/** Returns the rows, with the series of equal calls, equal failures and reads folded, except the calls in `kept`. */
 export function foldRows(rows: readonly RunRow[], kept: ReadonlySet<number>): readonly (RunRow | Fold)[] {
   const shown: (RunRow | Fold)[] = [];
   for (let at = 0; at < rows.length;) {

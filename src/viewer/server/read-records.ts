@@ -41,10 +41,7 @@ const MAX_MEMBERS = 2_000;
 /** Texts up to this length are sent even after the total limit is reached. */
 const SHORT_CHARS = 200;
 
-/**
- * Replaces texts over 20,000 characters, values deeper than 40 levels, and everything after 200,000 characters by `{
- * "$cut": { chars, preview } }`, or by other limits.
- */
+/** Replaces long texts (20,000 characters), depth (40) and the rest after 200,000 by `{ "$cut": { chars, preview } }`. */
 export function cutValues<Value>(payload: Value, { payloadChars, textChars }: CutLimits = LIMITS): Value {
   const state = { left: payloadChars, textChars };
   // The replacement has another type, as the API documents.

@@ -20,10 +20,7 @@ export interface RowFacts {
   readonly costUsd: number;
 }
 
-/**
- * A result is part of its call's row; bookkeeping has no row. Memory: about 150 bytes per row, and two hashes for each
- * of the first 20,000 different calls.
- */
+/** A result is in its call's row; bookkeeping has none. Memory: 150 bytes a row, two hashes for 20,000 different calls. */
 export class RunRows {
   readonly #rows: RunRow[] = [];
   readonly #calls: number[] = [];

@@ -22,11 +22,7 @@ export type FailingReader = () => Promise<readonly Lesson[]>;
 /** Timeout for the list. If the list takes longer, a single run is looked up in the store. */
 const LOOK_MS = 1_000;
 
-/**
- * A run that is not listed yet is looked up in the store.
- *
- * @throws CoxswainError with the reason `not-found`, or `still-reading` if a file that has not been read may contain the run
- */
+/** Looks up a run that is not listed. Throws CoxswainError with the reason `not-found`, or `still-reading` while files may have it. */
 export async function runOf(
   { list }: ViewerState,
   sourceId: string,

@@ -49,11 +49,7 @@ export interface RunningViewer {
 const DEFAULT_PORT = 7717;
 const PORTS_TRIED = 20;
 
-/**
- * Serves 127.0.0.1 and, if available, ::1.
- *
- * @throws CoxswainError `input-io` if a path is missing or the port is taken
- */
+/** Serves 127.0.0.1 and, if available, ::1. Throws CoxswainError `input-io` if a path is missing or the port is taken. */
 export async function startViewer(options: ViewerOptions): Promise<RunningViewer> {
   const stop = new AbortController();
   const sessions = new Sessions(() => systemClock.nowMs());

@@ -154,10 +154,7 @@ export interface KnownTimeline {
   overview(lastSeq: number): Overview;
 }
 
-/**
- * What a long run shows before patterns, advice and checks have been looked for, which takes most of the time. Cost: about a
- * microsecond per record.
- */
+/** Shown before patterns, advice and checks are found, which takes most of the time. Cost: a microsecond per record. */
 export class FirstLook implements KnownTimeline {
   readonly rows: RunRows = new RunRows({ isFirstLook: true });
   readonly #whole: { readonly nextSeq: number };

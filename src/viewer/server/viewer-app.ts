@@ -45,10 +45,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/**
- * All routes below `/api` need the session cookie, writes also the header `x-coxswain`. Other origins cannot send this
- * header without a CORS preflight, and every preflight fails.
- */
+/** All routes below `/api` need the cookie, writes also `x-coxswain`, which others cannot send: every preflight fails. */
 export function createViewerApp(setup: AppSetup): Hono<ViewerEnv> {
   const app = new Hono<ViewerEnv>();
   app.use(async (context, next) => {

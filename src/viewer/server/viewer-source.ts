@@ -145,11 +145,7 @@ export class ViewerSource {
     await this.#refreshing;
   }
 
-  /**
-   * Waits at most `waitMs` for a refresh, which continues in the background.
-   *
-   * @returns true if all runs have been listed once
-   */
+  /** Waits at most `waitMs` for a refresh, which continues in the background. True if all runs have been listed once. */
   async refreshWithin(waitMs: number): Promise<boolean> {
     await waitAtMost(this.refresh(), waitMs);
     return this.#isListed || this.#problem !== undefined;

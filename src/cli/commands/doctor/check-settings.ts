@@ -21,10 +21,7 @@ function commandsIn(settings: readonly FoundSettings[]): readonly string[] {
 
 interface FoundCommand {
   readonly command: string;
-  /**
-   * True if the user's own settings contain the command, or if it is the hook of this installation. Project settings may come from
-   * the repository, and the marker at the end of a command is not proof.
-   */
+  /** True for a command of the user's own settings, or this installation's hook. A mark in project settings is no proof. */
   readonly mayRun: boolean;
 }
 

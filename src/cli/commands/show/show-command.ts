@@ -47,9 +47,7 @@ export interface ShowOptions {
   readonly recompute?: boolean;
 }
 
-/**
- * @throws CoxswainError `input-io` without such a run; `invalid-argument` if several match or the call does not exist
- */
+/** Throws CoxswainError `input-io` without such a run; `invalid-argument` if several match or the call does not exist. */
 export async function showCommand(idStart: string, options: ShowOptions, terminal: Terminal): Promise<number> {
   if (options.store !== undefined) return showRecordedRun(idStart, options.store, options, terminal);
   const run = await runOfMachine(idStart, terminal);

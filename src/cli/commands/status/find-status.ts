@@ -13,11 +13,7 @@ import { runStatus, type RunStatus } from './run-status.ts';
 /** Maximum wait for a locked store in milliseconds, because a status line must be fast. */
 const STORE_WAIT_MS = 1_000;
 
-/**
- * Without a session in standard input: the status of the most recently active run of this project.
- *
- * @param stdin  the text of standard input, in which Claude Code passes its session
- */
+/** Without a session in `stdin`, which Claude Code passes: the most recently active run of this project. */
 export async function findStatus(env: NodeJS.ProcessEnv, stdin: string, nowMs: number): Promise<RunStatus | undefined> {
   const session = sessionOf(stdin);
   const projectFolder = projectFolderOf(session.cwd ?? process.cwd(), env['CLAUDE_PROJECT_DIR'] ?? session.projectDir);

@@ -87,10 +87,7 @@ export async function viewCommand(
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 const ANSWER_AGE_MS = 60_000;
 
-/**
- * Asks a process of its own, because the first reading takes long and the pages go on. An answer is kept for a minute. Nothing keeps
- * failing if the process fails.
- */
+/** In a separate process, because a first reading takes long. An answer is kept for a minute; a failure gives none. */
 function failuresReader(args: readonly string[], signal: AbortSignal): () => Promise<readonly Lesson[]> {
   const [, bin = ''] = process.argv;
   let known: { readonly atMs: number; readonly lessons: Promise<readonly Lesson[]> } | undefined;

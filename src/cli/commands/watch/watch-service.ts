@@ -23,11 +23,7 @@ interface WatchService {
   readonly stop: readonly [program: string, ...args: string[]];
 }
 
-/**
- * The watch in the background as a service of this user: a unit of systemd, or an agent of launchd.
- *
- * @throws CoxswainError "input-io" on a system with neither
- */
+/** A service of this user: a unit of systemd or an agent of launchd. Throws CoxswainError "input-io" on other systems. */
 export function watchService(): WatchService {
   const { args, env } = watchProgram();
   const variables = { PATH: process.env['PATH'] ?? '', ...env };
@@ -112,12 +108,7 @@ export async function requireTargets(terminal: Terminal): Promise<void> {
   );
 }
 
-/**
- * Writes the service and starts it.
- *
- * @returns what to run if it did not start
- * @throws CoxswainError `input-io` for a file that this did not write
- */
+/** Writes and starts the service. Returns what to run if it did not start. Throws CoxswainError `input-io` for a foreign file. */
 export async function installWatchService({ file, start, text }: WatchService): Promise<string | undefined> {
   const before = textOf(file);
   if (before !== undefined && !isUnchanged(before))

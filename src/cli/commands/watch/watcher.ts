@@ -159,9 +159,7 @@ export interface WatchedSource {
   readonly look?: (runId: string) => string;
 }
 
-/**
- * The state of a session file. Following a file holds the last answer back until the next one, and hooks do not tell that a call began.
- */
+/** Following a file holds the last answer back until the next one, and hooks do not tell that a call began. */
 interface SessionState {
   readonly changedAtMs: number;
   readonly bytes: number;

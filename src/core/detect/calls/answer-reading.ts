@@ -110,10 +110,7 @@ const REMEMBERED_CHARS = 1_000;
 const REMEMBERED_ANSWERS = 512;
 const recentReadings = new RecentTexts(REMEMBERED_ANSWERS, (text) => new AnswerReading(text));
 
-/**
- * In recorded runs, 25 to 90 percent of the short results are identical to one of the last hundred. Memory: at most 512
- * results of 1,000 characters per process.
- */
+/** 25 to 90 percent of recorded short results equal one of the last hundred. Memory: 512 results of 1,000 characters. */
 export function readAnswer(text: string): AnswerReading {
   return text.length > REMEMBERED_CHARS ? new AnswerReading(text) : recentReadings.get(text);
 }

@@ -22,10 +22,7 @@ export function withoutMembers(
   return others.length === 0 || others.length === entries.length ? args : Object.fromEntries(others);
 }
 
-/**
- * The fields declared in `progressKey`. Undefined without a declaration or any of the fields. A text with a JSON object
- * is parsed.
- */
+/** The fields declared in `progressKey`, also of JSON text. Undefined without a declaration or any of them. */
 export function progressOf(result: Json, declaration: ToolDeclaration | undefined): Json | undefined {
   if (declaration?.progressKey === undefined) return undefined;
   return pickMembers(typeof result === 'string' ? (jsonOf(result) ?? null) : result, declaration.progressKey);

@@ -13,10 +13,7 @@ export interface ErrorClass {
   readonly groupKey: string;
   /** Equal for failures with the same text. Times and ids are ignored. */
   readonly exactKey: string;
-  /**
-   * Equal for failures with the same error lines. Line and column numbers are ignored, because an edit earlier in the file changes
-   * them.
-   */
+  /** Equal for failures with the same error lines, apart from numbers of lines and columns, which edits change. */
   readonly messageKey: string;
   /** Equal for failures with the same first error line. */
   readonly lineKey: string;

@@ -1,10 +1,7 @@
 import { isDigit, isLetter, isLetterOrDigit, isWordUnit, unitAt } from '../../base/unit-kinds.ts';
 import type { ReadingRule } from './answer-rules.ts';
 
-/**
- * Each form contains a digit. A rule is tested at the start of each sequence of letters and digits that contains a
- * digit. Plain numbers stay, because they may show progress.
- */
+/** Each form has a digit, and is tested where letters and digits begin. Plain numbers stay: they may show progress. */
 export const VOLATILE: readonly ReadingRule[] = [
   {
     id: 'time',

@@ -34,10 +34,7 @@ const LAST_LINES =
   /(?:^|\n)(?:[[<(][^\n]{0,80}\b[Ee]xit(?:ed with)? (?:code|status):? -?\d+\b[^\n]{0,20}[\])>](?:\n\[[^\n]*\])*|(?:(?:The )?(?:[Pp]rocess|[Cc]ommand|[Ss]hell)[^\n]{0,20} )?[Ee]xit(?:ed)?(?: with)?(?: exit)? (?:code|status):? [1-9]\d*\.?|Command '[^\n]{1,200}' returned non-zero exit status \d+\.)\s*$/;
 const CODES = /(?:code|status):? (-?\d+)/g;
 
-/**
- * JSON such as `{"output": "…", "metadata": {"exit_code": 1}}`, or with `stdout`, `stderr` and `exit_code`, as an
- * object or text, and the formats above. The exit code of a running command is 0.
- */
+/** `{output, metadata: {exit_code}}`, `{stdout, stderr, exit_code}`, as object or text, and the formats above. Running: code 0. */
 export function shellAnswer(result: Json): ShellAnswer | undefined {
   const sections = typeof result === 'string' ? readTextFormat(result) : undefined;
   if (sections !== undefined) return sections;

@@ -44,10 +44,7 @@ const RANK: Readonly<Record<ToolKind, number>> = {
 const REMEMBERED_CHARS = 4_096;
 const recent = new RecentTexts(512, parseCommand);
 
-/**
- * The command with the greatest effect decides the kind: a write over an execution over a read. An empty or
- * comment-only line is a `note`. The last 512 lines are cached.
- */
+/** The greatest effect decides the kind: write, execution, read. Empty or only a comment: `note`. 512 lines are cached. */
 export function readShellCommand(line: string): ShellCommand {
   return line.length > REMEMBERED_CHARS ? parseCommand(line) : recent.get(line);
 }

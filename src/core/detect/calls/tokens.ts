@@ -11,10 +11,7 @@ interface Tokens {
   readonly frameKey: number;
 }
 
-/**
- * A word is a sequence of letters, digits and `_` in the first 4,000 characters; case of ASCII is ignored, and
- * characters outside ASCII count as letters.
- */
+/** Letters (all characters outside ASCII), digits and `_` of the first 4,000 characters, regardless of ASCII case. */
 export function tokensOf(source: string): Tokens {
   const length = Math.min(source.length, MAX_SOURCE_CHARS);
   const tokens: number[] = [];

@@ -76,10 +76,7 @@ const NAME_KINDS: readonly (readonly [ToolKind, ReadonlySet<string>])[] = [
   ['execute', wordSet('run execute exec python bash shell test build compile code script')],
 ];
 
-/**
- * Declarations first, then the syntax tree of a shell command, the names and types of the arguments, and the words in
- * the tool name.
- */
+/** By declarations, then the syntax of a shell command, names and types of arguments, and words in the tool's name. */
 export function readCall(tool: string, args: Json, declarations: ToolDeclarations = {}): CallSemantics {
   const object = isJsonObject(args) ? args : {};
   const declaration = Object.hasOwn(declarations, tool) ? declarations[tool] : undefined;
@@ -253,11 +250,7 @@ export interface McpTool {
   readonly annotations?: ToolAnnotations;
 }
 
-/**
- * Converts the tool list of an MCP server to declarations for the option `tools`.
- *
- * @param prefix  prefix that the host adds to the tool name, such as `mcp__github__`; default: none
- */
+/** Declarations for the option `tools` from the list of an MCP server. `prefix`: that of the host, such as `mcp__github__`. */
 export function declareMcpTools(tools: readonly McpTool[], prefix: string = ''): ToolDeclarations {
   return Object.fromEntries(
     tools.flatMap(({ name, annotations }): readonly (readonly [string, ToolDeclaration])[] =>

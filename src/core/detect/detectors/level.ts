@@ -6,10 +6,7 @@ export interface Grade {
   readonly confidence: number;
 }
 
-/**
- * Grades a count: `hint` one below the threshold, `warn` at it, `strong` at twice the threshold, else undefined.
- * Confidence rises from 0.5 over 0.75 to at most 0.99.
- */
+/** `hint` one below the threshold, `warn` at it, `strong` at twice it, else undefined. Confidence: 0.5, 0.75, at most 0.99. */
 export function gradeCount(count: number, warnAt: number): Grade | undefined {
   if (count < warnAt - 1) return undefined;
   if (count < warnAt) return { level: 'hint', confidence: 0.5 };

@@ -20,10 +20,7 @@ const STRUCTURED_LINE = /^\s*(?:[|>#<]|[-*+•] |\d+[.)] |\*\*|[✓✔✅❌☐�
 const QUOTATION = /"[^"]{1,400}"|“[^”]{1,400}”|`[^`\n]{1,200}`/g;
 const WORD = /\p{L}+/gu;
 
-/**
- * Lists, tables, headings, quotations and code are left out, and numbers do not count. Cost: one pass over at most
- * 20,000 characters.
- */
+/** Without lists, tables, headings, quotations and code; numbers do not count. Cost: one pass over at most 20,000 characters. */
 export function paragraphsOf(text: string): readonly Paragraph[] {
   const paragraphs: Paragraph[] = [];
   for (const block of text

@@ -81,10 +81,7 @@ export interface AnalysisRetention {
   readonly closedPatterns: number;
 }
 
-/**
- * For a long-lived process. Smaller than 64 KiB (`bench/fold.bench.ts`); twice as large if every call fails with a
- * different long message.
- */
+/** For a long-lived process. Below 64 KiB (`bench/fold.bench.ts`), or twice that if all calls fail with long messages. */
 export const FULL_ANALYSIS_RETENTION: AnalysisRetention = {
   recentCalls: 224,
   recentErrors: 64,

@@ -57,10 +57,7 @@ export interface Step extends ArgumentKeys {
   readonly lines: readonly number[];
   /** Key of the tool, the arguments and the result together. */
   readonly callKey: string;
-  /**
-   * Present if the call failed: it was flagged, a JSON result declares the failure, or only the text of the result reports it
-   * (`soft`).
-   */
+  /** Present if the call failed: flagged, declared by a JSON result, or only reported in the text (`soft`). */
   readonly failure?: StepFailure;
   /** `refused` calls also have a `failure`, so that a row of refusals is found. */
   readonly outcome: CallOutcome;

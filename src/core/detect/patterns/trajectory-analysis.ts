@@ -161,10 +161,7 @@ export class TrajectoryAnalysis {
   get calls(): number {
     return this.#counters.calls;
   }
-  /**
-   * Number of failed calls. A call counts as failed if the source flags it, or by inference if the source has no flag. A refused
-   * or cancelled call has not failed.
-   */
+  /** Number of failed calls, flagged or inferred without a flag. A refused or cancelled call has not failed. */
   get errors(): number {
     return this.#counters.errors;
   }

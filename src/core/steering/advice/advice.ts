@@ -35,10 +35,7 @@ export const EMPTY_LEDGER: AdviceLedger = [];
 /** Default size of a ledger. */
 export const MAX_IDENTITIES = 256;
 
-/**
- * Call it when advice is produced, even in shadow mode or withheld. Cost: O(identities). Beyond `maxIdentities`, the
- * oldest is dropped.
- */
+/** For produced advice, also in shadow mode or withheld. Cost: O(identities); beyond `maxIdentities` the oldest is dropped. */
 export function recordAdvice(
   ledger: AdviceLedger,
   advice: AdviceCandidate,
@@ -134,10 +131,7 @@ export function levelRank(level: PatternLevel): number {
 export interface NoiseOptions {
   /** Maximum number of advice texts about one pattern in a run; default 4. */
   readonly maxPerPattern?: number;
-  /**
-   * Minimum number of calls between two advice texts about one pattern, or between two guidance texts of one provider
-   * without a pattern; default 5.
-   */
+  /** Calls between two texts about a pattern, or two guidance texts of a provider without one; default 5. */
   readonly cooldownCalls?: number;
   /** Minimum number of turns between two such texts; default 0. */
   readonly cooldownTurns?: number;
@@ -149,10 +143,7 @@ export interface NoiseOptions {
   readonly callsPerAdvice?: number;
   /** Maximum number of advice texts of a provider in a run, which are counted in the same way; default: no limit. */
   readonly maxPerRun?: number;
-  /**
-   * Minimum number of calls between two feedback texts without a pattern; default 0, because triggers control how often
-   * they are given.
-   */
+  /** Calls between two feedback texts without a pattern; default 0, because triggers control them. */
   readonly feedbackCooldownCalls?: number;
 }
 
@@ -271,10 +262,7 @@ interface JoinedAdvice<Item> {
 
 const RANK: Readonly<Record<Severity, number>> = { warning: 0, caution: 1, info: 2 };
 
-/**
- * Most severe first; equal severity keeps the order. Beyond the limit, the least severe items are left out as a whole,
- * and always one longer than the limit.
- */
+/** Most severe first, in order. Beyond the limit, the least severe are left out whole, and any longer than the limit. */
 export function joinAdvice<Item extends { readonly text: string; readonly severity: Severity }>(
   items: readonly Item[],
   options: { readonly maxChars?: number; readonly separator?: string } = {},

@@ -42,10 +42,7 @@ export interface AdviceAnswer {
 export interface AcknowledgeOptions {
   /** Unix milliseconds; default: the session's time. */
   readonly nowMs?: number;
-  /**
-   * Returns true if advice with this id or from this provider was given. By default every id is known, and every provider
-   * and observer in the slices `Feedback` and `Assessment`.
-   */
+  /** True if advice with this id or provider was given. Default: any id, and the providers in `Feedback` and `Assessment`. */
   readonly isKnown?: (reference: { readonly adviceId?: string; readonly provider?: string }) => boolean;
 }
 
@@ -54,11 +51,7 @@ export type AcknowledgeOutcome =
   | { readonly status: 'recorded'; readonly acknowledgement: Acknowledgement }
   | { readonly status: 'refused'; readonly reason: string };
 
-/**
- * Records an agent's response to advice. Invalid input from the model is refused, and no error is thrown.
- *
- * Cost: O(providers and observers).
- */
+/** Records an agent's response to advice. Invalid input of the model is refused. Cost: O(providers and observers). */
 export function acknowledge(
   session: Session,
   answer: AdviceAnswer,

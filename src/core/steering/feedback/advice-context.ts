@@ -28,11 +28,7 @@ import type { Speaker } from './speaker.ts';
 
 const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');
 
-/**
- * Dispatches an event to read it.
- *
- * @throws CoxswainError "invalid-argument" inside a dispatch, where that event would have to wait
- */
+/** Dispatches an event to read it. Throws CoxswainError "invalid-argument" inside a dispatch, where it would have to wait. */
 export function sessionNowMs(session: Session): number {
   let atMs: number | undefined;
   const unsubscribe = session.subscribe(TimeAsked, (event) => {

@@ -119,10 +119,7 @@ export type LastSpoken =
 
 const CadenceRebuilt: EventType<readonly LastSpoken[]> = defineEvent<readonly LastSpoken[]>('feedback/cadence-rebuilt');
 
-/**
- * One item per prompt and speaker, the newest last: exact even if `Feedback` and `Assessment` no longer retain the
- * feedback, and short, so a search costs the same in a long run.
- */
+/** Per prompt and speaker, the newest last: exact whatever `Feedback` and `Assessment` retain, and short to search. */
 export const CadenceSlice: Slice<LastSpoken> = defineSlice<LastSpoken>('feedback/cadence')
   .on(FeedbackEvent, (view, { data }) => replace(moveToEnd(view.all(), fromFeedback(data))))
   .on(AssessmentEvent, (view, { data }) => replace(moveToEnd(view.all(), fromAssessment(data))))

@@ -280,11 +280,7 @@ export interface ToolUsageMonitorOptions {
   readonly maxCallsWithoutProgress?: number;
 }
 
-/**
- * States the number of tool calls, and asks for a review above a limit. Needs a trigger.
- *
- * @throws CoxswainError "invalid-definition" if the option is out of range
- */
+/** States the number of calls, and asks for a review above a limit. Needs a trigger. Throws CoxswainError "invalid-definition". */
 export const toolUsageMonitor: ProviderDefinition<ToolUsageMonitorOptions, FeedbackProvider> = defineProvider(
   { maxCallsWithoutProgress: whole(0, 1_000_000, 20) },
   ({ maxCallsWithoutProgress }): FeedbackProvider => ({
@@ -381,11 +377,7 @@ function hasChangedEnough({ deadline, nowMs, lastOwnFeedback }: FeedbackContext,
   return leftMs <= leftMsBefore / 2 || (leftMs <= thresholdMs && leftMsBefore > thresholdMs);
 }
 
-/**
- * An observer with the same texts as `deadlineFeedback`. Default trigger: every 30 seconds.
- *
- * @throws CoxswainError "invalid-definition" if the threshold is negative or not a number
- */
+/** The texts of `deadlineFeedback`. Default trigger: every 30 seconds. Throws CoxswainError "invalid-definition". */
 export const deadlineObserver: ProviderDefinition<DeadlineReportOptions, TrajectoryObserver> = defineProvider(
   DEADLINE_REPORT,
   (options): TrajectoryObserver => ({

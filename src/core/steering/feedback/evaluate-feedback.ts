@@ -23,10 +23,7 @@ import type { FeedbackFaultHandler } from '../advice-engine.ts';
 /** The state of a run at the end of a tool call. */
 export interface FeedbackInput extends FeedbackContextInput {
   readonly prompt: PromptTemplate;
-  /**
-   * The paths of `watchedFiles` that exist now. Default: read from the prompt's `Filesystem`. If the prompt has none, no
-   * file trigger fires.
-   */
+  /** Default: read from the prompt's `Filesystem`. If it has none, no file trigger fires. */
   readonly filesCreated?: readonly string[] | undefined;
 }
 

@@ -85,10 +85,7 @@ function selectPattern(
     .toSorted((a, b) => levelRank(b.level) - levelRank(a.level))[0];
 }
 
-/**
- * Gives feedback about a `drift`: the agent has moved away from the subject of its task. It gives no feedback without a
- * trajectory. Default trigger: `onPattern`, once per level.
- */
+/** About a `drift` from the task. None without a trajectory. Default trigger: `onPattern`, once per level. */
 export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = definePatternFeedback({
   name: 'Drift',
   kind: 'drift',
@@ -98,10 +95,7 @@ export const driftFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackPr
   suggestions: ['Read the task again and say how the current work serves it.', 'If it does not, return to the task.'],
 });
 
-/**
- * Gives feedback about an `error_cascade`. It gives no feedback without a trajectory. Default trigger: `onPattern`, once
- * per level.
- */
+/** None without a trajectory. Default trigger: `onPattern`, once per level. */
 export const errorCascadeFeedback: ProviderDefinition<PatternSpeakerOptions, FeedbackProvider> = definePatternFeedback({
   name: 'ErrorCascade',
   kind: 'error_cascade',

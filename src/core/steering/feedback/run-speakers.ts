@@ -69,10 +69,7 @@ export interface RunSpeakersOptions extends AskOptions {
   readonly onFault?: FeedbackFaultHandler | undefined;
 }
 
-/**
- * Runs the speakers (providers and observers), stores their feedback, then the fired triggers. Never throws because of
- * a speaker.
- */
+/** Stores the feedback of providers and observers, then the fired triggers. Never throws because of one. */
 export function runSpeakers(
   speakers: readonly Speaker[],
   situation: Situation,
@@ -119,10 +116,7 @@ export function runSpeakers(
   return { produced, faults: faults.list() };
 }
 
-/**
- * Another draft replaces it if calls of its pattern were refused. `hold`: it must not be given now. A draft without a
- * pattern, such as the time that is left, is not about calls.
- */
+/** If calls of the pattern were refused, another draft replaces it. `hold`: not now. Without a pattern, it stays. */
 function afterRefusal(
   draft: CheckedDraft,
   triggers: readonly FiredTrigger[],
@@ -255,11 +249,7 @@ export type FiredTrigger =
     }
   | { readonly condition: 'onFileCreated'; readonly path: string };
 
-/**
- * If the list is empty, the speaker does not run.
- *
- * @throws as `Filesystem.exists` Cost: O(speakers that gave feedback), and O(open patterns) with `onPattern`.
- */
+/** Without any, the speaker does not run. Throws as `Filesystem.exists`. Cost: O(speakers with feedback + open patterns). */
 function firedTriggers(speaker: Speaker, situation: Situation): readonly FiredTrigger[] {
   const { everyNCalls = 0, everyNSeconds = 0, onSessionEvent, onPattern, onFileCreated } = speaker.trigger;
   const fired: FiredTrigger[] = [];

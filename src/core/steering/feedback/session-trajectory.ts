@@ -8,10 +8,7 @@ import { defaultDetectors } from '../../detect/detectors/default-detectors.ts';
 
 const followedSessions = new WeakMap<Session, { readonly analysis: TrajectoryAnalysis; calls: number }>();
 
-/**
- * A session without a run, with the default detectors. Each call counts as a turn, because a session records none.
- * Cost: a fold of the new calls, at most 1,000.
- */
+/** For a session without a run: each call counts as a turn. Cost: a fold of the new calls, at most 1,000. */
 export function sessionTrajectory(session: Session): TrajectoryAnalysis {
   const followed = followedSessions.get(session) ?? { analysis: newAnalysis(session), calls: 0 };
   followedSessions.set(session, followed);

@@ -74,10 +74,7 @@ export function prepareFeedback(
 }
 
 interface PrepareOptions {
-  /**
-   * Events that the session processed earlier are pending. A run leaves it out: restored, it no longer knows them, but
-   * must give the same advice as its replay. Default false.
-   */
+  /** Counts earlier events as pending. Not for a run, whose replay must give the same advice. Default false. */
   readonly countsEarlier?: boolean;
 }
 
@@ -113,10 +110,7 @@ function subscribeOnce(session: Session, eventKind: SessionEventKind, countsEarl
   }
 }
 
-/**
- * Wraps an observer as a feedback provider of the same name. In `feedbackProviders`, its text has the heading of feedback
- * and is stored in the `Feedback` slice.
- */
+/** An observer as a provider of the same name, whose text has the heading of feedback and is stored in `Feedback`. */
 export function observerAsProvider(observer: TrajectoryObserver): FeedbackProvider {
   return {
     name: observer.name,

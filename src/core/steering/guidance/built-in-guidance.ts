@@ -82,10 +82,7 @@ export const parallelToolReminder: ProviderDefinition<ParallelToolReminderOption
 
 /** Options of `doomLoop` and `doomLoopGuidance`. */
 export interface DoomLoopOptions {
-  /**
-   * Minimum similarity of the arguments, inclusive. The similarity is the number of shared words divided by the number of
-   * all words, 0 to 1; default 0.85.
-   */
+  /** Of the arguments, inclusive: shared words divided by all words, 0 to 1; default 0.85. */
   readonly similarityThreshold?: number;
   /** Number of newest calls that are compared, 2 to 32; default 5. */
   readonly windowSize?: number;

@@ -148,11 +148,7 @@ export function defineThreshold(
   }));
 }
 
-/**
- * Relevant if at least the last `threshold` (default 3) calls failed, according to the source.
- *
- * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1
- */
+/** Relevant if the last `threshold` (default 3) calls failed, as the source says. Throws CoxswainError "invalid-definition". */
 export const errorStreak: ThresholdClassifier = defineThreshold(
   'error_streak',
   whole(1, 1_000_000, 3),
@@ -171,11 +167,7 @@ export const highToolCount: ThresholdClassifier = defineThreshold(
   ({ toolCallCount }) => [toolCallCount, `${toolCallCount} tool calls`],
 );
 
-/**
- * Relevant if at least `threshold` (default 5) of the newest `2 * threshold` calls failed.
- *
- * @throws CoxswainError "invalid-definition" if `threshold` is not a whole number from 1 to 128
- */
+/** Relevant if `threshold` (default 5) of the newest `2 * threshold` calls failed. Throws CoxswainError "invalid-definition". */
 export const recentFailures: ThresholdClassifier = defineThreshold(
   'recent_failures',
   whole(1, 128, 5),
@@ -201,11 +193,7 @@ export const singleToolRepeated: ThresholdClassifier = defineThreshold(
   },
 );
 
-/**
- * Relevant if the last result has at least `minChars` (default 20,000) UTF-16 units.
- *
- * @throws CoxswainError "invalid-definition" if `minChars` is not a whole number from 1
- */
+/** Relevant from `minChars` (default 20,000) UTF-16 units of the last result. Throws CoxswainError "invalid-definition". */
 export const largeOutput: ProviderDefinition<{ readonly minChars?: number }, Classifier> = defineProvider(
   { minChars: whole(1, 1_000_000_000, 20_000) },
   ({ minChars }): Classifier => {

@@ -19,11 +19,7 @@ export interface GuidanceDefinition {
   readonly priority?: number;
 }
 
-/**
- * Creates a provider from a classifier and a text.
- *
- * @throws CoxswainError "invalid-definition" if the key, content, priority or category is invalid
- */
+/** A provider of a text, by a classifier. Throws CoxswainError "invalid-definition" for a key, content, priority or category. */
 export function defineGuidance(definition: GuidanceDefinition): GuidanceProvider {
   const { name, category, decisionPoints, classifier, key, content, priority } = definition;
   const draftOf = (text: string): GuidanceDraft =>

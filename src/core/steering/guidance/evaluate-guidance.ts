@@ -111,11 +111,7 @@ const SILENT: ProviderAnswer = { kind: 'silent' };
 const MAX_REASON_CHARS = 200;
 const NOT_RELEVANT: ClassificationResult = { relevant: false, confidence: 0 };
 
-/**
- * `provide` is only called if the confidence is high enough. Never throws.
- *
- * @param redact  applied before reasons and messages are cut
- */
+/** Calls `provide` if the confidence is high enough. Never throws. `redact` applies before reasons and messages are cut. */
 export function askProvider(
   config: GuidanceProviderConfig,
   context: GuidanceContext,
@@ -218,10 +214,7 @@ function readInjection(value: unknown, ownCategory: string): GuidanceInjection |
   return completeDraft({ key, content, priority, category }, ownCategory);
 }
 
-/**
- * Guidance about a pattern has the pattern's identity, so that the same advice is not given both as feedback and as
- * guidance; other guidance that of its provider.
- */
+/** The identity of its pattern, so that the advice is not given as feedback too; else that of its provider. */
 export function guidanceCandidate(produced: ProducedGuidance): AdviceCandidate & { readonly severity: Severity } {
   const { classification, providerName: provider } = produced;
   const { level } = classification.pattern ?? {};
@@ -278,10 +271,7 @@ export interface GuidanceEvaluation {
 export interface EvaluateGuidanceOptions extends AskOptions {
   /** Maximum number of guidance texts per turn over all providers; default 3. */
   readonly maxGuidancePerTurn?: number | undefined;
-  /**
-   * Noise control, which is called last. If it returns false, the item is skipped and not counted. Must not throw. Default:
-   * all guidance is admitted.
-   */
+  /** Noise control, called last. If false, the item is skipped and not counted. Must not throw. Default: all are admitted. */
   readonly admit?: ((item: ProducedGuidance) => boolean) | undefined;
 }
 

@@ -10,10 +10,7 @@ import { checkWhole } from '../prompt/define-provider.ts';
 import { cutMessage, messageOf } from '../../base/error.ts';
 import type { GuidanceFault } from '../advice-engine.ts';
 
-/**
- * The input of a model-backed classifier. It contains kinds, counts and names that were known before the run, but no arguments,
- * results or messages. Plain JSON.
- */
+/** Kinds, counts and names known before the run; no arguments, results or messages. Plain JSON. */
 export interface ContextDigest {
   readonly decisionPoint: DecisionPoint;
   readonly turnCount: number;
@@ -166,12 +163,7 @@ function faultOf(classifier: ModelClassifier, code: GuidanceFault['code'], messa
   return { kind: 'fault', fault: { provider: classifier.name, phase: 'model', code, message } };
 }
 
-/**
- * Wraps a model's choice as a provider for the next evaluation. The provider is not relevant if the bank lacks the
- * instruction.
- *
- * @param name  the name of the classifier, for the limits
- */
+/** A model's choice as a provider for the next evaluation, for the limits of the classifier `name`. Never relevant outside the bank. */
 export function verdictGuidance(name: string, bank: GuidanceBank, verdict: ModelVerdict): GuidanceProvider {
   const injection = bank.get(verdict.instructionId);
   const isRelevant = injection !== undefined;
@@ -209,11 +201,7 @@ export interface TaskLimit {
   readonly timers?: TaskTimers;
 }
 
-/**
- * Never rejects. After the limit, the signal is aborted and a later result ignored.
- *
- * @param task  may throw, reject, or ignore its signal
- */
+/** Never rejects. After the limit, the signal is aborted and a later result ignored. The task may throw or ignore it. */
 export function withTimeLimit<Value>(
   task: (signal: AbortSignal) => PromiseLike<Value> | Value,
   limit: TaskLimit,

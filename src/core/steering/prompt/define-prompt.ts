@@ -59,10 +59,7 @@ interface PreparedSection {
 
 const MAX_DEPTH = 16;
 
-/**
- * @throws CoxswainError "invalid-definition" for a malformed or duplicate key, a malformed placeholder, or over 16
- * levels
- */
+/** Throws CoxswainError "invalid-definition" for a malformed or duplicate key, a malformed placeholder, or over 16 levels. */
 function prepareSections(sections: readonly PromptSection[], parentPath = ''): readonly PreparedSection[] {
   if (parentPath.split('/').length > MAX_DEPTH)
     throw invalidSection(parentPath, `is nested more than ${MAX_DEPTH} deep`);

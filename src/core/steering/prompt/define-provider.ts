@@ -7,20 +7,14 @@ export const STEERING_DEFAULTS = { providerTimeLimitMs: 50, maxGuidancePerTurn: 
 
 export const GUIDANCE_DEFAULTS = { maxPerTurn: 3, minConfidence: 0.5, cooldownTurns: 0 } as const;
 
-/**
- * Creates a provider, observer or classifier from options. The property `options` contains the shape and default of each
- * option.
- */
+/** `options` contains the shape and default of each option. */
 export interface ProviderDefinition<Options extends object, Made> {
   /** @throws CoxswainError "invalid-definition" if an option is unknown or does not match its shape */
   (options?: Options): Made;
   readonly options: ShapesOf<Options>;
 }
 
-/**
- * The shapes are the only place of defaults and ranges: the configuration, its schema and the docs read them too.
- * @param make  called with every option that has a value or a default
- */
+/** The shapes are the only place of defaults and ranges, also for the configuration and docs. `make` gets every value. */
 export function defineProvider<Options extends object, Made>(
   shapes: ShapesOf<NoInfer<Options>>,
   make: (options: Required<Options>) => Made,

@@ -17,10 +17,7 @@ import type { SeenCall } from './prompt-calls.ts';
 import type { Prompt, TrajectoryView } from './prompt.ts';
 import { CoxswainError } from '../../base/error.ts';
 
-/**
- * The response of a provider. Control and bidirectional characters are removed. Neither a single text nor the complete
- * rendered text may have more than 2,000 characters.
- */
+/** Without control and bidirectional characters, at most 2,000 characters per text and rendered. */
 export interface FeedbackDraft {
   readonly summary: string;
   /** Default `info`. */
@@ -33,10 +30,7 @@ export interface FeedbackDraft {
   readonly pattern?: PatternReference;
 }
 
-/**
- * Gives feedback after a tool call. Both methods are synchronous. An exception or an invalid response is reported as a
- * fault, which the agent never sees. The next provider still runs.
- */
+/** After a tool call, synchronous. An exception or an invalid response is a fault; the next provider still runs. */
 export interface FeedbackProvider {
   /** Unique among the providers of a run: 1 to 64 letters, digits, spaces, `.`, `_`, `-`. */
   readonly name: string;
@@ -86,23 +80,11 @@ export interface FeedbackContext {
   readonly lastOwnFeedback: StoredFeedback | undefined;
   /** The exact number of finished tool calls. */
   readonly toolCallCount: number;
-  /**
-   * Returns the number of tool calls since the latest feedback or assessment. With cadence `shared`, that of any provider
-   * or observer counts. With `per-provider`, only that of this provider counts. If there was no feedback, calls are counted
-   * from the start. Exact.
-   */
+  /** Tool calls since the latest feedback or assessment: of anyone (`shared`), or of this provider (`per-provider`). Exact. */
   toolCallsSinceLastFeedback(): number;
-  /**
-   * The newest `count` tool calls, oldest first.
-   *
-   * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to 1,000 (the number retained)
-   */
+  /** The newest `count`, oldest first. Throws CoxswainError "invalid-argument" if it is not a whole number from 0 to 1,000. */
   recentToolCalls(count: number): readonly ToolInvoked[];
-  /**
-   * The same calls with target, arguments, result and cause of a failure.
-   *
-   * @throws CoxswainError "invalid-argument" as `recentToolCalls`
-   */
+  /** The same calls with target, arguments, result and cause of a failure. Throws CoxswainError as `recentToolCalls`. */
   recentCalls(count: number): readonly SeenCall[];
   /**
    * Returns the share of failures among the newest `window` tool calls, 0 to 1. Refused and cancelled calls are not failures.
@@ -198,10 +180,7 @@ export interface FeedbackTrigger {
   readonly everyNSeconds?: number;
   /** Fires if an event of this type was dispatched and no provider has run for it yet. */
   readonly onSessionEvent?: SessionEventKind;
-  /**
-   * Fires once per pattern and level. It fires again if the count doubled, if the pattern came back after it was cleared,
-   * or after a compaction.
-   */
+  /** Once per pattern and level, and again if its count doubled, it came back, or the conversation was compacted. */
   readonly onPattern?: PatternTrigger;
   /** Fires once per run, as soon as `Filesystem.exists` returns true for this path. */
   readonly onFileCreated?: string;

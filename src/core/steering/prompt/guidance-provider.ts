@@ -95,11 +95,7 @@ export interface GuidanceContext {
   /** Number of model responses. Limits per turn use this number. A host without turns passes its number of calls. */
   readonly turnCount: number;
   readonly toolCallCount: number;
-  /**
-   * The newest `count` calls of the current prompt, oldest first.
-   *
-   * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to 1,000 (the number retained)
-   */
+  /** The newest `count` of the current prompt, oldest first. Throws CoxswainError "invalid-argument" outside 0 to 1,000. */
   recentCalls(count: number): readonly SeenCall[];
   /** Unix milliseconds. Use this instead of a clock, so that a replay gives the same result. */
   readonly nowMs: number;
@@ -120,10 +116,7 @@ export interface GuidanceDraft {
   readonly category?: string;
 }
 
-/**
- * Gives a short instruction before a decision. Both methods are synchronous and depend only on the context. An exception or
- * an invalid result is recorded as a fault. The next provider still runs.
- */
+/** Before a decision, synchronous, from the context alone. A fault is recorded; the next provider still runs. */
 export interface GuidanceProvider {
   /** Unique in a prompt. Limits are counted by name. */
   readonly name: string;
@@ -131,10 +124,7 @@ export interface GuidanceProvider {
   readonly category: string;
   /** Default: every point. */
   readonly decisionPoints?: readonly DecisionPoint[];
-  /**
-   * True if the guidance is also given while one of the last 16 calls was refused by a person or a policy, because it does not
-   * concern how calls ended. Default: it is held back.
-   */
+  /** Also given if one of the last 16 calls was refused, because it does not concern their ends. Default: held back. */
   readonly afterRefusals?: boolean | undefined;
   /** Called at every decision point. It should take microseconds and do no I/O. */
   classify(context: GuidanceContext): ClassificationResult;

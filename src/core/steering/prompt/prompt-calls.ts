@@ -16,12 +16,7 @@ export function promptCallCount(session: Session, promptName: string): number {
   return promptName === NO_PROMPT ? ownCount : ownCount + toolCallCount(counts, NO_PROMPT);
 }
 
-/**
- * Oldest first.
- *
- * @throws CoxswainError "invalid-argument" if `count` is not a whole number from 0 to `ToolInvoked.retain` Cost:
- * O(count); O(retained) if other prompts have calls among them.
- */
+/** Oldest first. Throws CoxswainError "invalid-argument" outside 0 to `ToolInvoked.retain`. Cost: O(count) to O(retained). */
 export function promptCalls(session: Session, promptName: string, count: number): readonly ToolInvoked[] {
   if (!Number.isInteger(count) || count < 0 || count > ToolInvoked.retain) {
     throw invalidArgument(

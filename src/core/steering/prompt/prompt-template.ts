@@ -5,10 +5,7 @@ import type { Prompt } from './prompt.ts';
 /** `first` delivers the feedback of the first provider that gives any. `all` delivers the feedback of all providers. */
 export type FeedbackDelivery = 'first' | 'all';
 
-/**
- * The feedback after which `everyNCalls` and `everyNSeconds` start to count. `shared`: the last feedback of any provider.
- * `per-provider`: the last feedback of the same provider.
- */
+/** `everyNCalls` and `everyNSeconds` count from the last feedback of any provider (`shared`), or of the same one. */
 export type FeedbackCadence = 'shared' | 'per-provider';
 
 /** A prompt with its providers and observers, created by `definePrompt`. Frozen. */

@@ -38,10 +38,7 @@ export interface PromptSection {
   readonly title?: string;
   /** May contain `${placeholders}`; `$${` is a literal `${`. Trimmed. */
   readonly text: string;
-  /**
-   * Returns false to leave out the section and its children; default: true. If it throws, `render` throws
-   * "invalid-argument" with the section's path and the cause.
-   */
+  /** False leaves out the section and its children; default true. If it throws, `render` throws "invalid-argument". */
   enabled?(context: SectionContext): boolean;
   /** Child sections, rendered after the text. */
   readonly sections?: readonly PromptSection[];

@@ -8,10 +8,7 @@ export const REFUSAL_ADVICE =
 /** Number of newest calls among which a refused call holds advice back: the agent may still be trying to do the same thing. */
 const HELD_CALLS = 16;
 
-/**
- * `ask`: the pattern has refused calls, so only `REFUSAL_ADVICE` may be given. `hold`: a call was refused a short time
- * ago, so nothing may be given. Cost: O(16), and O(open patterns) with a pattern.
- */
+/** `ask`: the pattern has refused calls, only `REFUSAL_ADVICE` fits. `hold`: nothing may be given now. Cost: O(16 + open patterns). */
 export function refusalRule(
   trajectory: TrajectoryView | undefined,
   pattern: Pick<TrajectoryPattern, 'identity' | 'refused'> | undefined,
