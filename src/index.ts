@@ -145,7 +145,7 @@ export {
   type ToolDeclarations,
 } from './core/detect/calls/tool-semantics.ts';
 export { errorLineOf, type RunCall } from './core/facts/run-call.ts';
-export type { LastCheck, RunOutcome, RunVerdict } from './core/facts/run-verdict.ts';
+export type { LastCheck, RunOutcome, RunVerdict, WorkPlace } from './core/facts/run-verdict.ts';
 export { RunView, viewOf, type RunViewOptions } from './core/facts/run-view.ts';
 export type { RunUsage } from './core/facts/usage-fold.ts';
 export type { RunPatterns, SeenPattern } from './core/facts/seen-pattern.ts';

@@ -220,7 +220,7 @@ test('a session names what its subagents did, which its own figures and ending l
   report.add({ ...factsOf(2), ...child, id: 'asks/a', checks: [{ command: 'npm test', number: 4, failed: false }] });
   report.add({ ...factsOf(2), ...child, id: 'asks/b', commits: 0, lastAtMs: UNTIL_MS });
   const text = terminalText(reportDocument(report, FRAME, 10), { paint, width: 120 });
-  expect(text).toContain('it answered; no check of its own that coxswain recognises');
+  expect(text).toContain('it answered; no check that coxswain recognises');
   expect(text).toContain('and 2 subagents with 80 calls, 6 errors for $0.82');
   expect(text).toContain('subagents: seen to change 2 files, 1 commit, npm test passed');
   expect(text).toContain('40 calls, 0 errors, 1 cancelled');

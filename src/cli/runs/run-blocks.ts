@@ -132,13 +132,13 @@ export function costFacts(usage: RunUsage): readonly string[] {
 const MAX_FAMILY = 1_000;
 
 /** The runs that a run started, and those that they started. */
-export function familyOf(
-  run: RunFacts,
-  below: ReadonlyMap<string | undefined, readonly RunFacts[]>,
-): readonly RunFacts[] {
-  const family = [run];
+export function familyOf<Run extends Pick<RunFacts, 'id'>>(
+  run: Pick<RunFacts, 'id'>,
+  below: ReadonlyMap<string | undefined, readonly Run[]>,
+): readonly Run[] {
+  const family = [...(below.get(run.id) ?? [])];
   for (const one of family) if (family.length < MAX_FAMILY) family.push(...(below.get(one.id) ?? []));
-  return family.slice(1);
+  return family;
 }
 
 /** Says that a session started more subagents than it has here: some may have no file. */

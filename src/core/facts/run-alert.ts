@@ -84,7 +84,6 @@ export function needOf(
   now: {
     readonly alert: RunAlert['kind'] | undefined;
     readonly asks: boolean;
-    readonly hasFailedCheck: boolean;
     readonly isStuck: boolean;
   },
 ): 'waiting' | 'failed' | 'failing' | 'stuck' | 'refused' | 'asks' | undefined {
@@ -95,7 +94,7 @@ export function needOf(
     case 'cut_off':
       return 'failed';
     case 'answered':
-      if (now.hasFailedCheck && cause !== 'plan') return 'failing';
+      if (cause === 'check') return 'failing';
       return isRefused === true ? 'refused' : now.asks ? 'asks' : undefined;
     case 'stopped':
       return isRefused === true ? 'refused' : undefined;

@@ -22,6 +22,7 @@ import {
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { RunView, type RunViewOptions } from './run-view.ts';
+import type { LastChange, LastCheck } from './run-verdict.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
 
@@ -149,7 +150,6 @@ export class RunFactsFold {
   facts(nowMs: number, problem?: string): RunFacts {
     const {
       advice: adviceTexts,
-      checks,
       context,
       counts,
       failures,
@@ -174,7 +174,11 @@ export class RunFactsFold {
     const verdict = this.view.verdictAt(nowMs, this.#isAlive);
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
-    const { lastMessage, lastParagraph, question, ...work } = this.view.work.work;
+    const { lastChange, lastMessage, lastParagraph, question, ...work } = this.view.work.work;
+    const checks = this.view.checks.map((check) => this.#timed(check));
+    const { changes = [], ...last } = this.view.lastWork;
+    const isJudgedAgain = work.delegated !== undefined && verdict.answer !== undefined;
+    const lastAct = isJudgedAgain ? { ...last, changes: changes.map((change) => this.#timed(change)) } : undefined;
     return {
       id: this.id,
       ...present({ parentId }),
@@ -198,6 +202,8 @@ export class RunFactsFold {
       ...present({ context, ending }),
       verdict,
       ...present({
+        lastAct,
+        lastChange: lastChange && this.#timed(lastChange),
         alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs, isAlive: this.#isAlive }) : undefined,
       }),
       recent: this.view.recent,
@@ -242,6 +248,12 @@ export class RunFactsFold {
       previews: this.#previewsOf(patterns),
       ...present({ problem }),
     };
+  }
+
+  /** With the time of its call, or of the first one of its task. */
+  #timed<Place extends LastCheck | LastChange>(place: Place): Place {
+    const from = 'taskFrom' in place ? place.taskFrom : place.number;
+    return { ...place, ...present({ atMs: this.#callTimes[(from ?? place.number) - 1] || undefined }) };
   }
 
   story(): readonly StorySentence[] {

@@ -9,7 +9,7 @@ import type { InstructionFile } from './instruction-lines.ts';
 import type { FailedCall } from './failed-calls.ts';
 import type { RunAlert } from './run-alert.ts';
 import type { RecentWork } from './run-pressure.ts';
-import type { LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
+import type { LastAct, LastCheck, RunOutcome, RunVerdict } from './run-verdict.ts';
 import type { RunUsage } from './usage-fold.ts';
 import { allTokens } from './usage-text.ts';
 import type { RunWork } from './run-work.ts';
@@ -60,6 +60,8 @@ export interface RunFacts
   /** Absent if the run is open or its records are incomplete. */
   readonly ending?: RunOutcome;
   readonly verdict: RunVerdict;
+  /** From what it is judged again with its subagents. Absent unless it started some and finished. */
+  readonly lastAct?: LastAct;
   /** What only a clock finds: the run waits for a person, or nothing has been recorded for long. */
   readonly alert?: RunAlert;
   /** What it spent in its last ten minutes, without its subagents. */
@@ -92,6 +94,7 @@ export function factsJson(facts: RunFacts): object {
     faultTexts: _faults,
     instructions: _instructions,
     keys: _keys,
+    lastAct: _lastAct,
     patterns,
     previews: _previews,
     recent: _recent,

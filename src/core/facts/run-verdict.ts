@@ -13,11 +13,24 @@ export interface RunOutcome {
   readonly labels?: JsonObject;
 }
 
-/** The last result of a check. A check is a call that ran tests, types, lint or a build, or a command that the task names. */
-export interface LastCheck {
-  readonly command: string;
+/** Where a check or a change stands in the work of a session and its subagents. */
+export interface WorkPlace {
   /** 1-based number of the call. */
   readonly number: number;
+  /** Unix milliseconds at which the call began; of a text, the first call of its task. Absent if unknown. */
+  readonly atMs?: number;
+  /** The id of the subagent that made the call. Absent if the run itself made it. */
+  readonly agent?: string;
+}
+
+/** Calls of one run are in the order of their numbers, those of two in that of their times. */
+export function isLater(one: WorkPlace, other: WorkPlace): boolean {
+  return one.agent === other.agent ? one.number > other.number : (one.atMs ?? 0) > (other.atMs ?? 0);
+}
+
+/** The last result of a check. A check is a call that ran tests, types, lint or a build, or a command that the task names. */
+export interface LastCheck extends WorkPlace {
+  readonly command: string;
   readonly failed: boolean;
   /** True if its result says that it ran no test. Such a check has not passed. */
   readonly ranNothing?: true;
@@ -76,9 +89,8 @@ export function lastSeenCheck(checks: readonly LastCheck[]): LastCheck | undefin
   return checks.findLast((check) => !isUnknown(check));
 }
 
-export interface LastChange {
+export interface LastChange extends WorkPlace {
   readonly file: string;
-  readonly number: number;
   /** For a text, which no check reads: the first call of the task that changed it. A check since then stands for the task. */
   readonly taskFrom?: number;
   /** For a removed file, the call that had changed it last. A check before that read neither. */
@@ -103,8 +115,8 @@ export interface RunVerdict {
   /** What the evidence says besides the verdict, such as the question, the error or the failed check. Absent if nothing. */
   readonly why?: string;
   /**
-   * What it waits for: `question`, `plan` or `permission`; `plan` also of a run that ended with a plan. Why it failed or was cut off: an
-   * `EndReason`, its outcome, or a word of `WORDS.cause`.
+   * What it waits for: `question`, `plan` or `permission`; `plan` also of a run that ended with a plan, and `check` of one that answered
+   * although a check failed. Why it failed or was cut off: an `EndReason`, its outcome, or a word of `WORDS.cause`.
    */
   readonly cause?: string;
   /** Whether a run that finished has its answer on record: `hidden` if only its end says that it answered. */
@@ -314,7 +326,8 @@ function said(why: string): { readonly why?: string } {
   return why === '' ? {} : { why };
 }
 
-function finishedVerdict(
+/** @param checks  in the order of their times */
+export function finishedVerdict(
   answer: NonNullable<RunVerdict['answer']>,
   checks: readonly LastCheck[],
   last: LastAct,
@@ -331,13 +344,14 @@ function finishedVerdict(
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {
-    const { command, lacks, number } = failedCheck;
+    const { command, lacks } = failedCheck;
     const more = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
     const others = `${lacks === undefined ? '' : ` (${LACKS[lacks]})`}${more}`;
-    return answered(
+    const failure = answered(
       `a ${checkText(failedCheck)} failed and did not pass later${others}`,
-      `${printableCut(command, 80)} failed in call ${number}${others}`,
+      `${printableCut(command, 80)} failed in ${placeText(failedCheck)}${others}`,
     );
+    return { ...failure, cause: 'check' };
   }
   const lastCheck = lastSeenCheck(checks);
   const [empty] = checks;
@@ -351,29 +365,32 @@ function finishedVerdict(
     );
   }
   const changes = last.changes?.filter((one) => isChangeAfter(one, lastCheck)) ?? [];
-  const change = changes.toSorted((a, b) => a.number - b.number).at(-1);
+  const change = changes.toSorted((a, b) => (isLater(a, b) ? 1 : -1)).at(-1);
   const passed = `its last ${checkText(lastCheck)} passed${change === undefined ? '' : beforeText(change)}`;
   if (answer === 'none' || change !== undefined) return answered(passed);
-  if (failedCall > lastCheck.number)
+  if (failedCall > (lastCheck.agent === undefined ? lastCheck.number : 0))
     return answered(
       `its last call (call ${failedCall}, ${printableCut(call, 80)}) failed after its last check had passed`,
     );
-  const unknown = checks.findLast((check) => isUnknown(check) && check.number > lastCheck.number);
+  const unknown = checks.findLast((check) => isUnknown(check) && isLater(check, lastCheck));
   const later = unknown === undefined ? '' : `; a later ${checkText(unknown)} ${stateText(unknown)}`;
   return { verdict: 'worked', evidence: `${ANSWERS[answer]}, and ${passed}${later}`, why: `${passed}${later}`, answer };
 }
 
 /** A check that names a text, such as that of a formatter, stands for this text only until it changes. */
-function isChangeAfter({ file, from = 0, number, taskFrom = number }: LastChange, check: LastCheck): boolean {
+function isChangeAfter(change: LastChange, check: LastCheck): boolean {
+  const { file, from = 0, number, taskFrom = number } = change;
+  if (change.agent !== check.agent) return isLater(change, check);
   if (from > check.number) return false;
   const isNamed = check.command.includes(file.slice(file.lastIndexOf('/') + 1));
   return (isNamed ? number : taskFrom) > check.number;
 }
 
-function beforeText({ file, number }: LastChange): string {
+function beforeText(change: LastChange): string {
+  const { file } = change;
   const parts = file.split('/');
   const path = parts.length > 2 ? `…/${parts.slice(-2).join('/')}` : file;
-  return ` before its last change (call ${number}, ${path.slice(-80)})`;
+  return ` before its last change (${placeText(change)}, ${path.slice(-80)})`;
 }
 
 const CUT_OFF: ReadonlySet<string> = new Set(['error', 'limit', 'aborted', 'interrupted']);
@@ -412,6 +429,10 @@ function stateText(check: LastCheck): string {
   return `${check.isHidden === true || check.isRefused === true ? 'was ' : ''}${checkResult(check)}`;
 }
 
-function checkText({ command, number }: LastCheck): string {
-  return `check (call ${number}, ${printableCut(command, 80)})`;
+function checkText(check: LastCheck): string {
+  return `check (${placeText(check)}, ${printableCut(check.command, 80)})`;
+}
+
+function placeText({ agent, number }: WorkPlace): string {
+  return `call ${number}${agent === undefined ? '' : ' of a subagent'}`;
 }

@@ -154,11 +154,13 @@ export class RunView {
   /** As `verdict`; a run without an end whose last record is more than six hours before `nowMs` was cut off, unless its process lives. */
   verdictAt(nowMs: number, isAlive = false): RunVerdict {
     const silentMs = this.lastAtMs === 0 ? undefined : nowMs - this.lastAtMs;
-    const { plan } = this.#work.work;
-    const { changes } = this.#work;
+    return verdictOf(this.outcome, this.checks, { ...this.lastWork, isAlive, ...present({ silentMs }) });
+  }
+  /** @internal What the run did, from which `verdictAt` judges one that finished. */
+  get lastWork(): LastAct {
     const { calls, errors, refused = 0 } = this.counts;
-    const last = { ...this.#lastAct.state, changes, calls, errors, refused, isAlive, ...present({ plan, silentMs }) };
-    return verdictOf(this.outcome, this.checks, last);
+    const { changes, work } = this.#work;
+    return { ...this.#lastAct.state, changes, calls, errors, refused, ...present({ plan: work.plan }) };
   }
   /** @internal What the run did last, from which `verdictAt` judges a run without an end. */
   get lastAct(): LastAct {

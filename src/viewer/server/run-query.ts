@@ -119,9 +119,9 @@ export function groupOf(run: RunSummary, extras: RunExtras | undefined, nowMs: n
     if (run.outcome !== undefined) return 'done';
     return nowMs - lastAtMs < ALERT_TIMES.silentMs ? 'running' : 'needs';
   }
-  const { asks = false, check, lastAct, stuckNow = false } = extras;
+  const { asks = false, lastAct, stuckNow = false } = extras;
   const alert = lastAct && alertOf({ lastAct, lastAtMs, outcome: undefined }, { nowMs })?.kind;
-  const need = needOf(extras, { alert, asks, hasFailedCheck: check?.failed === true, isStuck: stuckNow });
+  const need = needOf(extras, { alert, asks, isStuck: stuckNow });
   if (need !== undefined && run.parentRunId === undefined) return 'needs';
   return extras.verdict === 'open' ? 'running' : 'done';
 }

@@ -232,7 +232,6 @@ function sectionNameOf(run: RunFacts): SectionName {
   const need = needOf(run.verdict, {
     alert: run.alert?.kind,
     asks: run.question !== undefined,
-    hasFailedCheck: run.checks.some(({ failed }) => failed),
     isStuck: openPattern(run) !== undefined,
   });
   if (need !== undefined) return need;

@@ -30,6 +30,7 @@ import { configuredStore, machineSessions, openReadableStore, shownStore } from 
 import { Problems, lostAtEnd, lostAtEndText, spillNote } from '../../runs/problems.ts';
 import { keepNumberedRuns, keptNumbers, viewCommandOf, type NumberedRun } from '../../runs/numbered-runs.ts';
 import { completedBy } from '../../runs/recorded-session.ts';
+import { judgedTogether } from '../../runs/judged-together.ts';
 import { standingNow, type Standing } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { StoredNames } from '../../../core/facts/task-title.ts';
@@ -276,7 +277,7 @@ async function foldRuns(
     project !== undefined || json === true || needsMe === true ? keptNumbers() : new Map<string, number>();
   const report = new NightReport(commandOf, by, ownProjects ? projectInstructions : undefined, numbers);
   const others = new Set<string>();
-  for await (const found of runs) {
+  for await (const found of judgedTogether(runs)) {
     if (found.lastAtMs > untilMs) continue;
     if (project !== undefined && !isProjectNamed(folderOf(found), project)) {
       others.add(folderOf(found));

@@ -245,7 +245,7 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
     head: [styled('strong', title), styled('dim', `  ${printableCut(project, 40)}  ${countText(number)}`)],
     lines: [
       {
-        facts: [verdict.verdict === 'open' ? why : ownEvidence(verdict, below), ...asked]
+        facts: [verdict.verdict === 'open' ? why : verdict.evidence, ...asked]
           .filter(Boolean)
           .map((fact) => printableCut(fact, TEXT_CHARS)),
         separator: '; ',
@@ -288,11 +288,6 @@ function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[]
     ...(check === undefined ? [] : [checkFact(check)]),
   ];
   return work.map((fact, index) => (index === 0 ? `subagents${onRecord(run, below)}: ${fact}` : fact));
-}
-
-function ownEvidence({ evidence }: RunFacts['verdict'], below: readonly RunFacts[]): string {
-  const isChecked = below.some(({ checks }) => checks.length > 0);
-  return isChecked ? evidence.replace('no check that', 'no check of its own that') : evidence;
 }
 
 function workFacts(run: RunFacts): readonly string[] {

@@ -30,6 +30,7 @@ import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
+import { judgedWith } from '../../../core/facts/subagent-work.ts';
 import { CoxswainError } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -75,10 +76,12 @@ async function showRecordedRun(
     for await (const record of store.readRun(run.runId)) fold.fold(record);
     const standing = mayStand(fold) ? await standingNow() : undefined;
     if (standing !== undefined) markStanding(fold, standing);
-    const report = fold.facts(systemClock.nowMs());
+    const alone = fold.facts(systemClock.nowMs());
+    const below = await familyIn(store, alone);
+    const report = judgedWith(alone, below);
     const place = { id: run.runId, path: shownStore(file) };
     const done = doneLines(report, {
-      below: await familyIn(store, report),
+      below,
       project: report.project,
       show: `show ${shellWord(idStart)}${options.store === undefined ? '' : ` --store ${shellWord(place.path)}`}`,
       view: (call) => viewCommandOf(place, { call, isSession: false }),
@@ -120,15 +123,19 @@ async function showTranscriptRun(
   const runs: RunFacts[] = [];
   for await (const found of runsOfSources(findSources([path, ...below]), query)) runs.push(found);
   // A report on several files adds a number to an id that occurs twice.
-  const run = runs.find((one) => one.id === id || one.id === withoutNumber(id));
-  if (run === undefined)
+  const alone = runs.find((one) => one.id === id || one.id === withoutNumber(id));
+  if (alone === undefined)
     throw new CoxswainError('input-io', `${printable(path)}: run ${printableCut(id, 80)} is no longer in this file`);
+  const family = familyOf(
+    alone,
+    Map.groupBy(runs, ({ parentId }) => parentId),
+  );
+  const run = judgedWith(alone, family);
   if (json) await terminal.write(outputLine(factsJson(run)));
   else {
-    const byParent = Map.groupBy(runs, ({ parentId }) => parentId);
     const folder = await sessionFolder(path, id);
     const done = doneLines(run, {
-      below: familyOf(run, byParent),
+      below: family,
       project: projectAt(folder),
       ...present({ folder }),
       show: `${/^\d{1,4}$/.test(idStart) ? '' : 'show '}${shellWord(idStart)}`,
