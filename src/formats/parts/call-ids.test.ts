@@ -117,6 +117,15 @@ test('a search that found nothing and printed nothing is no error, and any other
     expect(errorOf(command, 'Exit code 1')).toBe(false);
   expect(errorOf('rg "(" src', 'Exit code 2\nregex parse error')).toBe(true);
   expect(errorOf('rg old missing', 'Exit code 1\nmissing: No such file')).toBe(true);
+  // A shell gives some of these errors the exit code 1.
+  for (const error of [
+    'rg: regex parse error:\n    (?:()\n    ^\nerror: unclosed group',
+    'rg: package.json: IO error for operation on package.json: (os error 2)',
+    'grep: Unmatched [, [^, [:, [., or [=',
+    'src/a.ts:3:old\n/usr/bin/grep: invalid option -- K',
+    'At line:1 char:12\n    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException',
+  ])
+    expect([error, errorOf(`rg old . # ${error}`, `Exit code 1\n${error}`)]).toEqual([error, true]);
   expect(errorOf('npm test', 'Exit code 1')).toBe(true);
   expect(errorOf('npm run build && rg old dist', 'Exit code 1')).toBe(true);
 });

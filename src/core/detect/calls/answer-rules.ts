@@ -31,7 +31,7 @@ export type AnswerProperty =
 const RULES: Readonly<Record<AnswerProperty, QuickRule & { readonly maxChars?: number }>> = {
   complains: {
     id: 'line-complains',
-    form: /^(?:(?:\S*\/)?(?:ba|z|da|k|fi)?sh(?::\d+| line \d+|: line \d+)?: |[\w./-]{1,80}: (?:line \d+: )?[^\n]{0,160}(?:command not found|no such file or directory|permission denied|not a directory|is a directory|cannot access)|Traceback \(most recent call last\):|npm (?:ERR!|error\b)|fatal: |E: )/im,
+    form: /^(?:(?:\S*\/)?(?:ba|z|da|k|fi)?sh(?::\d+| line \d+|: line \d+)?: |[\w./-]{1,80}: (?:line \d+: )?[^\n]{0,160}(?:command not found|no such file or directory|permission denied|not a directory|is a directory|cannot access)|Traceback \(most recent call last\):|npm (?:ERR!|error\b)|fatal: |E: |(?:\S*\/)?(?:[efz]?grep|rg): (?!\S+: binary file matches)| *\+ CategoryInfo +: )/im,
   },
   /** A result without an error flag that refuses the call. */
   refuses: {

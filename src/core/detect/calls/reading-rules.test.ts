@@ -109,8 +109,14 @@ const EXAMPLES: Readonly<Record<string, readonly [matches: readonly string[], sk
       'bash: foo: command not found',
       'x\nls: cannot access /nope: No such file or directory',
       'added\nnpm error code ENOENT',
+      'a.ts:3:x\nrg: regex parse error:',
+      '    + CategoryInfo          : ParserError: (:) [], ParentContainsErrorRecordException',
     ],
-    ['42 matches for "permission denied" in 7 files', 'The tests cover what happens when a file is not found.'],
+    [
+      'grep: ./a.png: binary file matches',
+      '42 matches for "permission denied" in 7 files',
+      'The tests cover what happens when a file is not found.',
+    ],
   ],
   'refuses-softly': [
     ['Wrong flag!', 'the table does not exist'],
