@@ -123,7 +123,7 @@ test('a report without a path covers the project store and the sessions of every
   expect((await here.run(['report', '--html', 'night.html'], { env })).code).toBe(0);
   expect(await readFile(join(here.cwd, 'night.html'), 'utf8')).toContain('/gone/other');
   const one = await here.run(['--project', 'other'], { env });
-  expect(one.stdout).toContain('1 session in 1 project in the last 12 hours\n1 needs you: 1 failed or cut off (');
+  expect(one.stdout).toContain('1 session in 1 project in the last 12 hours\n1 needs you: 1 failed (');
 });
 
 test('sessions are reported without a project store, and an empty night names the older files', async () => {
@@ -360,10 +360,10 @@ test('a session without an end and without a record for hours counts as dead, un
   await writeFileAt('.claude/projects/-o/silent.jsonl', asked);
   const env = homeOnly(join(here.cwd, 'home'));
   const { stdout } = await here.run([], { env });
-  expect(stdout).toContain('1 needs you: 1 failed or cut off (cause unknown)');
+  expect(stdout).toContain('1 needs you: 1 cut off (no cause on record)');
   expect(stdout).not.toContain('At work');
   expect(stdout).toMatch(
-    /cut off +other +task of silent: before it answered; no record for 8\.\d hours +(?:\d\d:\d\d +)?1\n/,
+    /cut off +other +before it answered; no record for 8\.\d hours – task of silent +(?:\d\d:\d\d +)?1\n/,
   );
   const transcript = join('home', '.claude', 'projects', '-o', 'silent.jsonl');
   expect((await here.run(['analyze', transcript], { env })).stdout).toMatch(
@@ -371,7 +371,7 @@ test('a session without an end and without a record for hours counts as dead, un
   );
   await writeFileAt('.claude/sessions/1.json', JSON.stringify({ pid: process.pid, sessionId: 'silent' }));
   expect((await here.run([], { env })).stdout).toMatch(
-    /1 needs you: 1 stuck\nsilent +other +task of silent: no record for 8\.\d hours: its model has not answered/,
+    /1 needs you: 1 stuck\nsilent +other +no record for 8\.\d hours: its model has not answered – task of silent/,
   );
 });
 
@@ -395,7 +395,7 @@ test('a session that hangs since before the time span is listed if its file was 
     0,
     'coxswain: 1 session left out: written in this time, but the last record is older; --since all goes further back\n',
   ]);
-  expect(stdout).toMatch(/1 session in 1 project.*\n.*\n.*task of hangs.*"git diff" was running/);
+  expect(stdout).toMatch(/1 session in 1 project.*\n.*\n.*"git diff" unfinished.*task of hangs/);
 });
 
 test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {

@@ -262,14 +262,14 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'a.jsonl',
     [task, claudeCall('Bash', { command: 'cd /w && npm test' })],
     'cut_off',
-    'cut off while "npm test" was running; no record for 24.0 hours',
+    'cut off with "npm test" unfinished; no record for 24.0 hours',
   ],
   [
     'Claude Code: cut off in a command after a line that enters a folder',
     'a.jsonl',
     [task, claudeCall('Bash', { command: 'cd /w\nnpm test' })],
     'cut_off',
-    'cut off while "npm test" was running; no record for 24.0 hours',
+    'cut off with "npm test" unfinished; no record for 24.0 hours',
   ],
   ['Claude Code: cut off before it answered', 'a.jsonl', [task], 'cut_off', 'cut off before it answered'],
   [
@@ -297,7 +297,7 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'a.jsonl',
     [task, claudeRetry(1, { cause: { code: 'ECONNRESET' } }), claudeCall('Bash', { command: 'sleep 900' })],
     'cut_off',
-    'cut off while "sleep 900" was running',
+    'cut off with "sleep 900" unfinished',
   ],
   [
     'Claude Code: the turn ended without a message',
@@ -323,7 +323,7 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'a.jsonl',
     [task, claudeError('rate_limit', 'Limit · resets 5am', 429)],
     'failed',
-    'rate limit: Limit · resets 5am',
+    'rate limit: resets 5am',
   ],
   [
     'Claude Code: 529',
@@ -366,7 +366,7 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'r.jsonl',
     [...codexStart, codexCall],
     'cut_off',
-    'cut off while "sleep 900" was running',
+    'cut off with "sleep 900" unfinished',
   ],
   [
     'Codex: stopped',
@@ -451,7 +451,7 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'e.jsonl',
     [...copilotStart, copilotCall, copilotRuns],
     'cut_off',
-    '"sleep 900" was running',
+    '"sleep 900" unfinished',
   ],
   [
     'Copilot: 429',
@@ -469,7 +469,7 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     's.jsonl',
     [...geminiStart, geminiCall('executing')],
     'cut_off',
-    '"sleep 900" was running',
+    '"sleep 900" unfinished',
   ],
   [
     'Gemini: stopped',
@@ -506,7 +506,7 @@ test.each<[name: string, file: string, entries: readonly Entry[], verdict: RunVe
     'o.jsonl',
     [...openHandsStart, openHands('agent', { action: 'run', args: { command: 'sleep 900' } })],
     'cut_off',
-    '"sleep 900" was running',
+    '"sleep 900" unfinished',
   ],
 ])('%s', async (_name, file, entries, verdict, words) => {
   const found = await verdictOfEntries(file, entries);

@@ -141,7 +141,7 @@ test('the terminal and the viewer say the same of how a session stands, and whet
     ['stopped after a refused call', 'needs', 'stopped by you, after "git push" was refused'],
     ['worked, although a call was refused', 'done', 'it answered, and its last check (call 2, npm test) passed'],
   ]);
-  expect(killed[0]).toBe('in a call: needs, killed while "git push" was running');
+  expect(killed[0]).toBe('in a call: needs, killed with "git push" unfinished');
 });
 
 test('sessions that answered with a question are apart, and those that were stuck to their end come first among the rest', () => {

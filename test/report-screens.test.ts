@@ -240,9 +240,9 @@ test('the reason has more of a line than the title, and lines of its own where r
   const ends = [CUT_OFF, RATE_LIMIT, verdictOf(undefined, [], { call: command, silentMs })];
   for (const [index, verdict] of ends.entries()) report.add({ ...factsOf(4), id: `run-${index}`, verdict });
   const text = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
-  expect(text).toContain('3 need you: 3 failed or cut off (2 cause unknown, 1 rate limit)\n');
-  expect(text).toContain(' 1\n         while "npm run build" was running; no record for 7.0 hours\n');
-  expect(text).toContain(' 2\n         rate limit: You have hit your limit · resets 5am (Europe/Paris)\n');
+  expect(text).toContain('3 need you: 2 cut off (no cause on record), 1 failed (rate limit)\n');
+  expect(text).toContain(' 1\n         "npm run build" unfinished; no record for 7.0 hours\n');
+  expect(text).toContain('\nfailed  shop rate limit: resets 5am – /review the last three commits           2\n');
   expect(text).toContain(
     ' 3\n         after "gh pr view 6 --json\n         url,title,body,headRefName,baseRefName,isDraft,mergeable"; no record\n         for 9.0 hours\n',
   );
@@ -250,8 +250,9 @@ test('the reason has more of a line than the title, and lines of its own where r
   for (let index = 3; index < 20; index += 1)
     report.add({ ...factsOf(4), id: `run-${index}`, task: `Task ${index}`, verdict: RATE_LIMIT });
   const full = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
-  expect(full).toContain('20 need you: 20 failed or cut off (18 rate limit, 2 cause unknown)\n');
-  expect(full).toMatch(/^cut off shop \/review the last three…: while "npm run build" was running; no… {3}1$/m);
+  expect(full).toContain('20 need you: 2 cut off (no cause on record), 18 failed (rate limit)\n');
+  expect(full).toMatch(/^cut off shop "npm run build" unfinished; no record fo… – \/review the last t… {3}1$/m);
+  expect(full).toMatch(/^failed  shop rate limit: resets 5am – Task 19 {2,}\d+$/m);
   expect(full).toContain('Open first: coxswain 1. coxswain --needs-me lists all 20, --all every session');
 });
 
@@ -282,10 +283,10 @@ test('the list of those that need you has each with its number, title and whole 
   const report = reportOf(60);
   const document = needsDocument(report, FRAME);
   const text = terminalText(document, { paint, width: 80 });
-  expect(text).toContain('20 need you: 5 waiting, 10 failed or cut off (5 rate limit, 5 cause unknown)');
-  expect(text).toContain('\nFailed or cut off: 10 (5 rate limit, 5 cause unknown)\n');
+  expect(text).toContain('20 need you: 5 waiting, 5 failed (rate limit), 5 cut off (no cause on record)');
+  expect(text).toContain('\nFailed or cut off: 10 (5 rate limit, 5 no cause on record)\n');
   expect(text).toMatch(
-    /\n✗ 8 {2}shop {2}\/review the last three commits\n {2}\d{4}-\d\d-\d\d \d\d:\d\d, rate limit: You have hit your limit · resets/,
+    /\n✗ 8 {2}shop {2}\/review the last three commits\n {2}\d{4}-\d\d-\d\d \d\d:\d\d, rate limit: resets 5am \(Europe\/Paris\)/,
   );
   expect(text.match(/^[●✗·] \d+ {2}/gm)).toHaveLength(20);
   expect(text).not.toContain('Worked');
@@ -303,7 +304,9 @@ test('the list of those that need you has what their failed checks printed', () 
   const checks = [5, 7].map((number) => ({ command: `npx tsc -p ${number}`, number, failed: true, error }));
   report.add({ ...factsOf(4), checks, verdict: verdictOf(undefined, checks, { isAnswer: true }) });
   const text = terminalText(needsDocument(report, FRAME), { paint, width: 100 });
-  expect(text).toContain(`, npx tsc -p 7 failed in call 7, and so did 1 more\n  ${error}\n`);
+  expect(text).toContain(`, ${error}; npx tsc -p 7 failed in call 7, and so did 1 more\n`);
+  const screen = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
+  expect(screen).toMatch(/^ {9}a\.ts\(3,1\): error TS2304: /m);
   expect(text.split(error)).toHaveLength(2);
 });
 
@@ -326,10 +329,11 @@ test('the head names every need, and the models of the runs without a known cost
   expect(head).toEqual([
     '607 sessions in 4 projects in the last 12 hours; $211.56',
     '91 runs without a known cost: new-model-9, other, third; 202.3 hours active',
-    '202 need you (51 below): 50 waiting, 100 failed or cut off (50 rate limit,',
-    '50 cause unknown), 50 with a failed check, 1 refused, 1 with a question',
+    '202 need you (50 below): 50 waiting, 50 failed (rate limit),',
+    '50 cut off (no cause on record), 50 with a failed check, 1 refused,',
+    '1 with a question',
   ]);
-  expect(lines.join('\n')).toMatch(/\nrefused .*: its last call \(git push\)/);
+  expect(lines.join('\n')).toMatch(/\nrefused .* its last call \(git push\)/);
   expect(lines.length).toBeLessThanOrEqual(24);
 });
 

@@ -47,9 +47,7 @@ test('another program of the same purpose makes up for a failed one only if it d
 
 test('a failed check has the line of its output that says so', () => {
   const errorOf = (result: string) => checksAfter([['npm test', result]])[0]?.error;
-  expect(errorOf('> vitest run\n\n  FAIL  src/a.test.ts > adds\nAssertionError: 3\n')).toBe(
-    'FAIL  src/a.test.ts > adds',
-  );
+  expect(errorOf('> vitest run\n\n  FAIL  src/a.test.ts > adds\nAssertionError: 3\n')).toBe('adds: AssertionError: 3');
   expect(errorOf("src/a.ts(3,1): error TS2304: Cannot find name 'x'.\nmore")).toBe(
     "src/a.ts(3,1): error TS2304: Cannot find name 'x'.",
   );

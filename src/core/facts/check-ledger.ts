@@ -17,7 +17,6 @@ import {
   isEndHidden,
   isNotInstalled,
   judgeEach,
-  failureLine,
   lackOf,
   listsFiles,
   neverBegan,
@@ -30,6 +29,7 @@ import {
   voiceOf,
 } from './check-output.ts';
 import { covers, isMore, namesFile, namesOthers } from './check-coverage.ts';
+import { failureLine } from './failure-line.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { exitCodeIn, idIn, isAskedFor, isCell, isNotWritten, isRunning, openIdIn } from './background-output.ts';
 import { isUnknown, type LastCheck } from './run-verdict.ts';

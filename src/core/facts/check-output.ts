@@ -180,15 +180,6 @@ export function isEndHidden(check: CheckCommand, result: string): boolean {
 export const SAYS_FAILED: RegExp =
   /\berror TS\d|^error(?:\[E\d+\]|: (?:could not compile|aborting))|\bFailed to compile\b|\berror during build\b|^npm (?:ERR!|error)|\*\*\* .*\bError \d|\bELIFECYCLE\b|^\W*(?:found )?[1-9]\d* (?:errors?|problems?(?! \(0 errors)|issues?)\b(?! fixed)|(?<![\d.,])[1-9]\d* (?:failed|failing|failures?)\b|^\W{0,3}fail [1-9]\d*$|^✖ failing tests|\b(?:fail(?:ed|ures?)?|errors): *[1-9]|(?<!\b(?:0|no) )\b(?:tests?|checks?|validation) failed\b|^not ok\b|^(?:--- )?FAIL(?:ED)?\b(?! to\b|\W*0\b)|\b(?:test result:|BUILD) FAILED\b/im;
 
-const MAX_LINE_CHARS = 160;
-
-/** The first line of the output of a failed check that says so. */
-export function failureLine(result: string): string | undefined {
-  const lines = result.slice(0, MAX_CHARS).split('\n');
-  const found = lines.map((line) => line.trim()).find((line) => SAYS_FAILED.test(line) && !line.startsWith('{"'));
-  return found?.slice(0, MAX_LINE_CHARS).toWellFormed();
-}
-
 /** Exits with 0 if it found notes only, and counts them as issues. */
 const DART = /^(?:dart|flutter) analyze$/;
 const DART_FAILED = /^\s*(?:error|warning)\b/m;

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 
-import { verdictOf, type LastAct, type LastChange, type LastCheck, type RunVerdict } from './run-verdict.ts';
+import {
+  errorWords,
+  verdictOf,
+  type LastAct,
+  type LastChange,
+  type LastCheck,
+  type RunVerdict,
+} from './run-verdict.ts';
 
 const passed: LastCheck = { command: 'npm test', number: 4, failed: false };
 const failed: LastCheck = { command: 'tsc', number: 3, failed: true };
@@ -21,7 +28,7 @@ test('a time limit is a failure, and a program that aborted names no person', ()
     evidence: 'timed out: Request timed out.',
   });
   expect(verdictOf({ outcome: 'aborted' }, [], { call: 'npm test', isRunning: true }).evidence).toBe(
-    'stopped while "npm test" was running',
+    'stopped with "npm test" unfinished',
   );
 });
 
@@ -29,17 +36,17 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
   const labels = { error: '529 Overloaded' };
   expect(verdictOf({ outcome: 'error', reason: 'overloaded', labels }, [passed])).toMatchObject({
     verdict: 'failed',
-    evidence: 'model overloaded: 529 Overloaded',
+    evidence: 'model overloaded: Overloaded',
   });
   const running = { call: 'npm test', isRunning: true };
   const stopped = verdictOf({ outcome: 'aborted', reason: 'interrupted' }, [], running);
-  expect(stopped).toMatchObject({ verdict: 'stopped', evidence: 'stopped by you while "npm test" was running' });
+  expect(stopped).toMatchObject({ verdict: 'stopped', evidence: 'stopped by you with "npm test" unfinished' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { ...running, othersRunning: 2 }).evidence).toBe(
-    'killed while "npm test" and 2 other calls were running',
+    'killed with "npm test" and 2 other calls unfinished',
   );
   expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('stopped');
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running);
-  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed while "npm test" was running' });
+  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed with "npm test" unfinished' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { isAnswer: true }).verdict).toBe('answered');
 });
 
@@ -95,7 +102,7 @@ test('a run without an end that has no record for six hours was cut off, unless 
   ]);
   const silentMs = 8 * 3_600_000;
   const alive = verdictOf(undefined, [], { silentMs, call: 'npm test', isAlive: true, isRunning: true });
-  expect(alive).toMatchObject({ verdict: 'open', evidence: '"npm test" is running, no record for 8.0 hours' });
+  expect(alive).toMatchObject({ verdict: 'open', evidence: '"npm test" has no result yet, no record for 8.0 hours' });
   expect(after(8)).toEqual(['cut_off', 'cut off before it answered; no record for 8.0 hours']);
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, []);
   expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed before it answered' });
@@ -111,7 +118,7 @@ test('what the evidence says besides the verdict, and its cause, need no reading
   const silentMs = 8 * 3_600_000;
   const running = { call: 'npm test', isRunning: true };
   expect(verdictOf(undefined, [], { ...running, silentMs })).toMatchObject({
-    why: 'while "npm test" was running; no record for 8.0 hours',
+    why: '"npm test" unfinished; no record for 8.0 hours',
     cause: 'running',
   });
   expect(verdictOf(undefined, [], { failedRequests: 3, requestError: '529', silentMs })).toMatchObject({
@@ -126,7 +133,7 @@ test('what the evidence says besides the verdict, and its cause, need no reading
   });
   expect(verdictOf({ outcome: 'limit' }, [])).toMatchObject({ why: 'stopped by a limit', cause: 'limit' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running)).toMatchObject({
-    why: 'killed while "npm test" was running',
+    why: 'killed with "npm test" unfinished',
     cause: 'killed',
   });
   expect(verdictOf({ outcome: 'ended', success: false }, [])).toMatchObject({ cause: 'source' });
@@ -225,4 +232,24 @@ test('a run whose last call failed after its last check has not worked', () => {
     evidence: 'it answered; its last call (call 9, git push origin main) failed after its last check had passed',
   });
   expect(verdictOf(answered, [passed], { ...push, failedCall: 3 }).verdict).toBe('worked');
+});
+
+test.each([
+  ["You've hit your limit · resets 8pm (Europe/Warsaw)", 'resets 8pm (Europe/Warsaw)'],
+  ['Session limit reached ∙ resets 11pm', 'resets 11pm'],
+  ['402 "You have no credits."', 'You have no credits.'],
+  [
+    'API Error: Request rejected (429) · error: code=429 message="daily limit exceeded" metadata=map[]',
+    'daily limit exceeded',
+  ],
+  ['API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}', 'Overloaded'],
+  [
+    String.raw`[API Error: {"error":{"message":"{\n \"error\": {\n \"code\": 429, \"message\": \"Quota exceeded\" } }"}}]`,
+    'Quota exceeded',
+  ],
+  ['Codex error: Your input exceeds the context window.', 'Your input exceeds the context window.'],
+  ['Request timed out.', 'Request timed out.'],
+  ['the message is too long', 'the message is too long'],
+])('of the error %j people read the words', (error, words) => {
+  expect(errorWords(error)).toBe(words);
 });

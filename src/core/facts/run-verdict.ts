@@ -179,24 +179,35 @@ export interface LastAct {
   readonly changes?: readonly LastChange[];
 }
 
+const ERROR_MESSAGE = /\bmessage\\*"?\s*[:=]\s*\\*"((?:[^"\\]|\\(?!\\*"))+)/g;
+
+/** What an error of the model's provider says, without the names, codes and JSON round it. */
+export function errorWords(text: string): string {
+  const message = [...text.matchAll(ERROR_MESSAGE)].at(-1)?.[1] ?? text;
+  const words = message.replace(/^\[?(?:(?:\w+ )?Error: )*(?:[45]\d\d\b:? ?)?"?/i, '').replace(/"$/, '');
+  // The name of the reason stands before it.
+  return words.replace(/^[^·∙]*\blimit\b[^·∙]*[·∙] (?=resets )/i, '').trim() || text;
+}
+
 /** `after 8 failed requests (529 Overloaded)`; empty if the model answered last. */
 export function failedRequestsText({ failedRequests = 0, requestError = '' }: LastAct): string {
   if (failedRequests === 0) return '';
   return `after ${countOf(failedRequests, 'failed request')}${requestError === '' ? '' : ` (${requestError})`}`;
 }
 
-/** `while "npm test" was running`, `after "npm test"`; empty without a call. */
+/** `"npm test" unfinished`, whether it ran or waited for a permission, or `after "npm test"`; empty without a call. */
 function duringText(last: LastAct): string {
   const { call = '', isRefused = false, isRunning = false, othersRunning = 0 } = last;
   const requests = failedRequestsText(last);
   if (requests !== '' && !isRunning) return requests;
   if (call === '') return '';
-  const running = othersRunning === 0 ? 'was' : `and ${countOf(othersRunning, 'other call')} were`;
-  return isRunning ? `while "${call}" ${running} running` : `after "${call}"${isRefused ? ' was refused' : ''}`;
+  const others = othersRunning === 0 ? '' : ` and ${countOf(othersRunning, 'other call')}`;
+  return isRunning ? `"${call}"${others} unfinished` : `after "${call}"${isRefused ? ' was refused' : ''}`;
 }
 
 function endText(word: string, during: string): string {
-  return during === '' ? word : `${word}${during.startsWith('after ') ? ',' : ''} ${during}`;
+  if (during === '') return word;
+  return `${word}${during.startsWith('"') ? ' with' : during === UNANSWERED ? '' : ','} ${during}`;
 }
 
 function waitCause({ waitsFor = '' }: LastAct): 'permission' | 'plan' | 'question' {
@@ -223,12 +234,14 @@ function waitingVerdict(last: LastAct): RunVerdict {
   return { verdict: 'waiting', evidence, why: evidence.slice(known.length), cause: waitCause(last) };
 }
 
+const UNANSWERED = 'before it answered';
+
 export function cutOffText(last: LastAct): string {
   return endText('cut off', cutOffWhy(last));
 }
 
 function cutOffWhy(last: LastAct): string {
-  return duringText(last) || 'before it answered';
+  return duringText(last) || UNANSWERED;
 }
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
@@ -260,10 +273,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
         cause,
       };
     }
-    // Only a process that is known to live has a call that surely runs.
-    const running = isAlive ? 'is running' : 'has no result yet';
     const work = isRunning
-      ? `"${call}" ${running}`
+      ? `"${call}" has no result yet`
       : ['no answer yet', failedRequestsText(last)].filter(Boolean).join(' ');
     const evidence = [work, silence].filter(Boolean).join(', ');
     return { verdict: 'open', evidence, why: evidence };
@@ -281,7 +292,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   }
   if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
-    const detail = typeof error === 'string' && error !== '' ? `: ${error}` : '';
+    const detail = typeof error === 'string' && error !== '' ? `: ${errorWords(error)}` : '';
     const word = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
     return { verdict: 'failed', evidence: `${word}${detail}`, why: `${word}${detail}`, cause: reason ?? outcome };
   }

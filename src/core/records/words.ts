@@ -28,9 +28,9 @@ export const WORDS = {
     permission: 'waiting for permission',
   },
   cause: {
-    running: 'cause unknown',
+    running: 'no cause on record',
     requests: 'after failed requests',
-    silent: 'cause unknown',
+    silent: 'no cause on record',
     source: 'as its source says',
   },
   outcome: {

@@ -47,6 +47,16 @@ test.each([
   ['an answer', [answer('All done.', 'end_turn')], ['ended', 'answered']],
   ['an answer of a version that leaves the reason out', [answer('All done.', null)], ['ended', 'answered']],
   ['429', [apiError('rate_limit', 'API Error: Request rejected (429)', 429)], ['error', 'rate_limit']],
+  [
+    'a limit and a command that Claude Code does not know',
+    [
+      apiError('rate_limit', "You've hit your limit · resets 8pm"),
+      entry({ type: 'user', message: { role: 'user', content: 'Unknown skill: load' } }),
+    ],
+    ['error', 'rate_limit'],
+  ],
+  ['the limit of a session', [apiError('unknown', 'Session limit reached ∙ resets 11pm')], ['error', 'rate_limit']],
+  ['402', [apiError('unknown', 'You have depleted your credits', 402)], ['error', 'credit']],
   ['401', [apiError('authentication_failed', 'Invalid API key', 401)], ['error', 'login']],
   ['529', [apiError('server_error', 'API Error: 529 Overloaded.', 529)], ['error', 'overloaded']],
   ['500', [apiError('server_error', 'API Error: 500 Internal server error', 500)], ['error', 'server_error']],

@@ -86,14 +86,16 @@ export function statedFailure(text: string, error?: unknown, knownStatus?: unkno
 
 /** What OpenAI says when the credit is used up, also with status 429. A text that says when to try again is a rate limit. */
 const NO_CREDIT = /insufficient_quota|check your plan and billing/i;
+/** The limits of subscriptions, such as that of a session of five hours. */
+const USAGE_LIMIT = /\b(?:usage|session|weekly|\d+-hour|opus|sonnet) limit\b|\bhit your limit\b/i;
 const ENDS_LATER = /\b(?:retry|try again|resets?)\b/i;
 
 export function failureReason({ error, status, text }: FailedRequest): EndReason {
   if (error === 'insufficient_quota' || (NO_CREDIT.test(text) && !ENDS_LATER.test(text))) return 'credit';
-  if (status === 429 || error === 'rate_limit' || error === 'usage_limit_exceeded' || /\busage limit\b/i.test(text))
+  if (status === 429 || error === 'rate_limit' || error === 'usage_limit_exceeded' || USAGE_LIMIT.test(text))
     return 'rate_limit';
   if (status === 401 || status === 403 || error === 'authentication_failed') return 'login';
-  if (error === 'billing_error' || /credit balance/i.test(text)) return 'credit';
+  if (status === 402 || error === 'billing_error' || /credit balance/i.test(text)) return 'credit';
   if (status === 529 || /overloaded/i.test(text)) return 'overloaded';
   if (error === 'max_output_tokens') return 'output_limit';
   if (/prompt is too long|autocompact|context (?:window|length|limit)/i.test(text)) return 'context';

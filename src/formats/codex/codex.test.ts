@@ -195,6 +195,13 @@ test.each([
   [[final, event({ type: 'task_started' }), message('user', 'Go on.')], []],
   [[message('assistant', 'I look.'), call('a')], []],
   [[event({ type: 'task_complete', last_agent_message: null })], ['ended', 'no_answer']],
+  [
+    [
+      event({ type: 'token_count', info: null, rate_limits: { primary: null, credits: { has_credits: false } } }),
+      event({ type: 'task_complete', last_agent_message: null }),
+    ],
+    ['error', 'rate_limit'],
+  ],
   [[event({ type: 'task_complete', error: { message: 'bad request' } })], ['error', undefined]],
   [
     [event({ type: 'error', message: 'bad request' }), event({ type: 'task_complete', last_agent_message: null })],

@@ -193,6 +193,7 @@ class CodexRollout extends ObjectLines {
     switch (event.type) {
       case 'token_count':
         this.#readTokenCount(membersOf(event.info));
+        this.#failure ??= spentLimit(membersOf(event.rate_limits));
         if (isJsonObject(event.info)) yield* this.#readLimits(membersOf(event.rate_limits), atMs);
         break;
       case 'task_started':
@@ -274,6 +275,19 @@ function uuidTime(id: string): string {
 function codexFailure({ codex_error_info: info, message }: JsonMembers): RunEnding {
   const [details] = Object.values(membersOf(info));
   return statedFailure(plainText(message), info, membersOf(details).http_status_code);
+}
+
+/** Codex writes no error for a turn that a used-up limit refused, but limits without a window, and no credits. */
+function spentLimit({
+  credits,
+  primary,
+  secondary,
+  rate_limit_reached_type: limit,
+}: JsonMembers): RunEnding | undefined {
+  const isSpent = membersOf(credits).has_credits === false && !isJsonObject(primary) && !isJsonObject(secondary);
+  if (!isSpent) return undefined;
+  const error = (textOrUndefined(limit) ?? 'no credits left').replaceAll('_', ' ');
+  return { outcome: 'error', reason: 'rate_limit', labels: { error } };
 }
 
 /** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */

@@ -142,3 +142,11 @@ test('a stream is found behind lines of the program around it, and each process 
   expect(endings).toEqual([true, false]);
   expect(diagnostics.map(({ message }) => message)).toEqual(['left out: 2 lines beside the stream']);
 });
+
+test('an error of the editor that Gemini CLI opens ends no turn', () => {
+  const error = { id: 'e', timestamp, type: 'error', content: '[useTextBuffer] external editor error' };
+  const endOf = (last: object) =>
+    importLines(geminiChatImporter, [header, user('u', 'Go.'), answer('g', 'a'), last]).runs[0]?.payloads.at(-1);
+  expect(endOf(error)?.kind).not.toBe('run_ended');
+  expect(endOf({ ...error, content: '[API Error: 500]' })).toMatchObject({ kind: 'run_ended', outcome: 'error' });
+});

@@ -21,6 +21,9 @@ import type { AnswerPart } from '../parts/run-items.ts';
 import { SessionItems, type SessionIdentity } from '../parts/session-items.ts';
 import { SkipCounts } from '../parts/skip-counts.ts';
 
+/** An error of the input of Gemini CLI itself, such as of the editor that it opens, ends no turn. */
+const OWN_ERROR = /^\[use[A-Z]\w+\]/;
+
 const REMEMBERED_ENTRIES = 8192;
 const UNFINISHED: ReadonlySet<unknown> = new Set(['executing', 'scheduled', 'validating', 'awaiting_approval']);
 /** Matches text that Gemini CLI and its hooks add to a message. */
@@ -91,7 +94,7 @@ class GeminiRun {
     else if (entry.type === 'user') {
       this.session.outcome(undefined, atMs);
       yield* this.user(geminiBlocks(entry.content), atMs);
-    } else if (entry.type === 'error') {
+    } else if (entry.type === 'error' && !OWN_ERROR.test(plainText(entry.content))) {
       yield* this.session.failure(plainText(entry.content), atMs);
       this.session.outcome(statedFailure(plainText(entry.content)), atMs);
     } else if (entry.type === 'info' && /^request cancelled/i.test(plainText(entry.content))) {

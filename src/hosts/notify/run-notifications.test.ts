@@ -231,7 +231,7 @@ test('an end says what the agent asks, and that its work was refused', () => {
 
 test('a session that is ended from outside is told once, with what ran', () => {
   const { notices, take } = toldOf(starts);
-  expect(take(ends)).toEqual(['Run r was cut off while "git push" was running']);
+  expect(take(ends)).toEqual(['Run r was cut off with "git push" unfinished']);
   expect(notices.brokenOff('r', 'was cut off: its process has ended', AT_MS)).toBeUndefined();
   const gone = toldOf(starts);
   const told = gone.notices.brokenOff('r', 'was cut off: its process has ended', AT_MS);

@@ -76,21 +76,31 @@ export function needsText(sections: readonly NightSection[], note = ''): string 
   if (count === 0) return 'none needs you';
   const why = sections
     .filter(isNeed)
-    .map((section) => `${countText(section.items.length)} ${NEEDS[section.name] ?? ''}${causesText(section)}`);
+    .flatMap(({ items, name }) =>
+      name === 'failed'
+        ? [...Map.groupBy(items, ({ verb }) => verb)].map(
+            ([verb, same]) => `${countText(same.length)} ${verb}${causesOf(same)}`,
+          )
+        : `${countText(items.length)} ${NEEDS[name] ?? ''}`,
+    );
   return `${countText(count)} ${count === 1 ? 'needs' : 'need'} you${note}: ${why.join(', ')}`;
 }
 
 const MAX_CAUSES = 4;
 
-/** Counts the causes of failures: ` (5 rate limit, 3 killed)`. Empty for another section. */
+/** The causes of failures. Empty for another section. */
 export function causesText({ items, name }: NightSection): string {
-  if (name !== 'failed') return '';
+  return name === 'failed' ? causesOf(items) : '';
+}
+
+/** ` (5 rate limit, 3 killed)`; ` (killed)` if one cause stands for all. */
+function causesOf(items: readonly NightItem[]): string {
   const found = Map.groupBy(items, ({ run }) => causeInWords(run.verdict.cause ?? 'unknown'));
   const causes = [...found].toSorted(([, a], [, b]) => b.length - a.length);
   const left = causes.slice(MAX_CAUSES).reduce((sum, [, same]) => sum + same.length, 0);
   const texts = causes
     .slice(0, MAX_CAUSES)
-    .map(([cause, same]) => (items.length === 1 ? cause : `${countText(same.length)} ${cause}`));
+    .map(([cause, same]) => (causes.length === 1 ? cause : `${countText(same.length)} ${cause}`));
   return ` (${[...texts, ...(left === 0 ? [] : [`${countText(left)} other`])].join(', ')})`;
 }
 
@@ -280,7 +290,11 @@ function whyOf(run: RunFacts, section: SectionName): string {
   const pattern = section === 'stuck' || isStuckAnswer(run, section) ? openPattern(run) : undefined;
   if (pattern !== undefined)
     return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
-  return run.verdict.why ?? '';
+  const failed = section === 'failing' ? run.checks.findLast((check) => check.failed) : undefined;
+  if (failed === undefined) return run.verdict.why ?? '';
+  const lack = failed.lacks === undefined ? '' : checkResult(failed).replace(/^failed: /, '');
+  const error = lack || failed.error;
+  return [error, run.verdict.why?.replace(` (${lack})`, '')].filter(Boolean).join('; ');
 }
 
 /** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */

@@ -168,7 +168,9 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
               ],
               lines: [
                 `${localTimeText(run.lastAtMs)}${why === '' ? '' : `, ${why}`}`,
-                ...failedChecks(run).map((line) => styled('dim', line)),
+                ...failedChecks(run)
+                  .filter((line) => !why.startsWith(line))
+                  .map((line) => styled('dim', line)),
               ],
             })),
           ),

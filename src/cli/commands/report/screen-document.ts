@@ -26,7 +26,13 @@ const REASON_CHARS = 300;
 const REASON_INDENT = '         ';
 const LEAST_LINES = 2;
 /** The share of the line that a title keeps beside a long reason. */
-const TITLE_SHARE = 0.35;
+const TITLE_SHARE = 0.3;
+/** The folders of the file with which an error begins. */
+const FOLDERS = /^(?:[A-Z]:)?[^:"\n]*[\\/](?=[^\\/:\n(]+[:(]\d)/;
+/** The zone of a time, such as that at which a limit resets. */
+const ZONE = / \((?:UTC|[A-Z]\w+\/[\w/+-]+)\)$/;
+/** The columns between a title and a reason. */
+const JOINT = 3;
 /** From this width on, a line has the time of the last record; in a report of more than a day it always has. */
 const WIDE = 100;
 const DAY_MS = 86_400_000;
@@ -210,7 +216,7 @@ function rowOf(
   const { isPast = false, numberChars, projectChars, sinceMs, untilMs, verbChars, width } = form;
   const { number, project, verb } = first;
   const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
-  const why = printableCut(first.why, REASON_CHARS);
+  const why = printableCut(first.why.replace(FOLDERS, '').replace(ZONE, ''), REASON_CHARS);
   const isNight = !isPast && untilMs - sinceMs <= DAY_MS;
   const time = width < WIDE && isNight ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
   const numberText = `${time}  ${countText(number).padStart(numberChars)}`;
@@ -221,14 +227,15 @@ function rowOf(
     text + ' '.repeat(Math.max(0, room - columnsOf(text))),
     styled('strong', numberText),
   ];
-  const titleRoom = Math.max(Math.ceil(TITLE_SHARE * room), room - columnsOf(why) - 2);
-  const titleText = cutTo(title, why === '' ? room : titleRoom);
-  if (why === '' || columnsOf(titleText) + columnsOf(why) + 2 <= room)
-    return { lines: [line(why === '' ? titleText : `${titleText}: ${why}`)], isCut: false };
+  if (why === '') return { lines: [line(cutTo(title, room))], isCut: false };
+  const titleText = cutTo(title, Math.max(Math.ceil(TITLE_SHARE * room), room - columnsOf(why) - JOINT));
+  const whyText = cutTo(why, room - columnsOf(titleText) - JOINT);
+  // What needs the person comes first; of the others, what they are about.
+  const joined = isNeed({ name: section }) ? `${whyText} – ${titleText}` : `${titleText}: ${whyText}`;
+  if (whyText === why) return { lines: [line(joined)], isCut: false };
   const reasonRoom = Math.floor(((width - REASON_INDENT.length) * why.length) / columnsOf(why));
   const reason = brokenLines(why, reasonRoom, ' ');
-  if (reason.length > more)
-    return { lines: [line(`${titleText}${cutTo(`: ${why}`, room - columnsOf(titleText))}`)], isCut: true };
+  if (reason.length > more) return { lines: [line(joined)], isCut: true };
   return { lines: [line(cutTo(title, room)), ...reason.map((part) => `${REASON_INDENT}${part}`)], isCut: false };
 }
 
