@@ -13,7 +13,7 @@ import { LruMap } from '../base/lru-map.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 import { canonicalJson } from '../base/canonical-json.ts';
 import { unwrapResult } from '../detect/patterns/step.ts';
-import { resultText } from '../detect/calls/answer-reading.ts';
+import { printedIn } from '../detect/calls/shell-answer.ts';
 import { LastActFold } from './last-act.ts';
 import { StretchCounts } from '../base/stretch-counts.ts';
 import { textOfContent } from '../records/agent-message.ts';
@@ -325,7 +325,7 @@ export class RunView {
       ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };
     if (this.#hasWork && !resultMissing && (wasRun || outcome === 'refused'))
-      this.#checks.fold(ended, resultText(payload.result), this.#runStarted?.task);
+      this.#checks.fold(ended, printedIn(payload.result), this.#runStarted?.task);
     return ended;
   }
 

@@ -486,3 +486,34 @@ test('a search for commits, a folder made for a trial and what a program keeps f
   expect([commits, filesChanged]).toEqual([0, []]);
   expect(workAfter('git log | grep x; git commit -m "y"').work.commits).toBe(1);
 });
+
+test('the text of a document is no command, and a long one hides none', () => {
+  const text = 'Do not run `git commit` or git reset --hard other.\n'.repeat(500);
+  const line = `rm -f new.ts\ncat > docs/a.md <<'EOF'\n${text}EOF\ncat > b.md <<EOF\n${text}EOF`;
+  expect(changedAfter(line)).toEqual(['a.ts', 'b.ts', 'docs/a.md', 'b.md']);
+  expect(workAfter(line).work.commits).toBe(0);
+  expect(workAfter("bash <<'EOF'\ngit commit -qm x\nEOF").work.commits).toBe(1);
+  expect(changedAfter(`@'\ngit commit\n'@ | Set-Content -Encoding utf8 -Path C:\\p\\plan.md`)).toContain(
+    'C:/p/plan.md',
+  );
+  expect(changedAfter("$tasks = 'specs/tasks.md'; $new | Out-File -FilePath $tasks")).toContain('specs/tasks.md');
+  expect(changedAfter('$text | Set-Content docs\\log.md')).toContain('docs/log.md');
+});
+
+test('a commit whose command runs on is one of its branch, and one in the JSON of old Codex too', () => {
+  const fold = new WorkFold();
+  for (const result of [
+    'Wall time: 1.0 seconds\nProcess running with session ID 96051\nOutput:\n[a 676f068] One\n 7 files changed',
+    { output: '[a 676f069] Two\n 1 file changed', metadata: { exit_code: 0 } },
+    '{"output":"[a 676f070] Three\\n 1 file changed","metadata":{"exit_code":0}}',
+  ]) {
+    const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'shell', result, is_error: false } as const;
+    fold.fold(ended, { ...call, args: { command: 'git add . && git commit -m x && git push' } });
+  }
+  expect(commitsText(fold.work)).toEqual(['3 commits on a']);
+});
+
+test('files of a temporary folder in the own folder of a program are temporary', () => {
+  expect(isTemporary('.entire/tmp/ses_1.json')).toBe(true);
+  expect(isTemporary('tmp/a.ts')).toBe(false);
+});

@@ -3,9 +3,9 @@ import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
 import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn, patchIn } from './check-command.ts';
-import { commitCommands, filesWrittenIn, placeOf, shellChangesOf } from './shell-changes.ts';
+import { commitCommands, filesWrittenIn, placeOf, shellChangesOf, withoutDocuments } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
-import { resultText } from '../detect/calls/answer-reading.ts';
+import { printedIn } from '../detect/calls/shell-answer.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
@@ -17,7 +17,7 @@ import type { RunCall } from './run-call.ts';
 import type { LastChange } from './run-verdict.ts';
 
 export interface RunWork extends LastWords {
-  /** Files that its calls changed, with the paths used by the calls, at most 50. Temporary files are last. */
+  /** Files that its calls changed, with the paths used by the calls, at most 500. Temporary files are last. */
   readonly filesChanged: readonly string[];
   /** Number of these files that were changed after the last commit of the run. */
   readonly uncommitted: number;
@@ -43,13 +43,15 @@ export interface RunWork extends LastWords {
   readonly name?: string;
 }
 
-const MAX_FILES = 50;
+const MAX_FILES = 500;
 const MAX_SUBJECTS = 500;
 const MAX_EDITS = 20;
 const NO_BRANCH = 'detached HEAD';
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
-const TEMPORARY = /^(?:\/private)?\/(?:tmp|var\/(?:tmp|folders))\/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]/;
+/** Also those of a program in a folder of its own: `.entire/tmp/x.json`. */
+const TEMPORARY =
+  /^(?:\/private)?\/(?:tmp|var\/(?:tmp|folders))\/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]|(?:^|\/)\.\w+\/tmp\//;
 
 export function isTemporary(file: string): boolean {
   return TEMPORARY.test(file);
@@ -59,7 +61,7 @@ export function isTemporary(file: string): boolean {
 const OWN_NOTE = /\/\.claude\/(?:plans|projects)\/|(?:^|\/)\.git\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
-const FILE = /^(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
+const FILE = /^(?:[A-Za-z]:(?=[\\/]))?(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
 const NO_FILE = /^\w+:\/\/|(?:^|\/)\.{0,2}$/;
 const FOLDER_TOOL = /dir(?:ectory)?(?:$|_)|folder/i;
 /** Members of arguments that name a folder or a page. */
@@ -163,7 +165,7 @@ export class WorkFold {
     if (call.outcome === 'refused' && asksPerson(call.tool)) this.#declined += 1;
     const { args, kind, tool } = call;
     const command = commandLineOf(args);
-    const result = payload.kind === 'tool_ended' ? resultText(payload.result) : '';
+    const result = payload.kind === 'tool_ended' ? printedIn(payload.result) : '';
     // A push that fails does not take back the commit before it.
     const hasCommitted = call.failed && command !== undefined && commitsIn(result).length > 0;
     if ((call.failed && !hasCommitted) || call.resultMissing || call.outcome !== undefined) return;
@@ -303,7 +305,8 @@ export class WorkFold {
   }
 
   /** Returns the words of the command that it settles. */
-  #readCommand(command: string, result: string, number: number): readonly string[] {
+  #readCommand(line: string, result: string, number: number): readonly string[] {
+    const command = withoutDocuments(line);
     if (REWRITES.test(command)) this.#rewrites = true;
     const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
@@ -312,9 +315,9 @@ export class WorkFold {
     // A later call shows the commits of a command in the background.
     const commits =
       COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, '')) && !MAKES_SCRATCH.test(command);
-    const isLater = commits && BACKGROUNDED.test(result.slice(0, 500));
+    const isLater = commits && BACKGROUNDED.test(result.slice(0, 500)) && commitsIn(result).length === 0;
     const isCommit = (commits && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
-    if (isLater) this.#committing = command;
+    if (isLater) this.#committing = line;
     const made = isCommit ? commitsIn(result) : [];
     if (made.length > 0 || (isCommit && !NOT_COMMITTED.test(result))) {
       for (const file of this.#afterCommit) if (this.#files.has(file)) this.#committed.add(file);
@@ -324,14 +327,14 @@ export class WorkFold {
       // `--quiet` prints nothing.
       for (let left = isNew && made.length === 0 ? commitCommands(command) : 0; left > 0; left -= 1)
         this.#addCommit(command, { branch: undefined, subject: '', isFixup: false });
-      for (const [, branch, line = '', date] of made) {
+      for (const [, branch, title = '', date] of made) {
         // A part of the result would keep all of it in memory.
-        const subject = hashText(line);
+        const subject = hashText(title);
         const isSeen = this.#subjects.has(subject);
         // A rebase makes commits on no branch, with the date of their author.
         const isMadeAgain = branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
-        if (isNew && !isMadeAgain) this.#addCommit(command, { branch, subject, isFixup: FIXUP.test(line) });
+        if (isNew && !isMadeAgain) this.#addCommit(command, { branch, subject, isFixup: FIXUP.test(title) });
       }
     }
     // Before its first commit it rewrites those of others.
@@ -343,8 +346,8 @@ export class WorkFold {
     for (const address of result.match(PULL_ADDRESS)?.slice(0, asked) ?? [])
       if (this.#pullRequests.size < MAX_PULL_REQUESTS) this.#pullRequests.add(address);
     // A script that also reads changes a file that exists.
-    for (const file of filesWrittenIn(command))
-      if (FILE.test(file)) this.#rewriteFile(placeOf(command, file), number, !/read/i.test(command));
+    for (const file of filesWrittenIn(line))
+      if (FILE.test(file)) this.#rewriteFile(placeOf(line, file), number, !/read/i.test(line));
     return this.#applyChanges(command, number);
   }
 

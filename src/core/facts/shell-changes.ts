@@ -151,7 +151,20 @@ function changesOfStash(verb: string, rest: readonly string[], files: readonly s
 
 /** A file that a script in a command line opens to write: by its name, or by a variable that holds the name. */
 const OPENED =
-  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_|\b(?:Set|Add)-Content\s+(?:-(?:Literal)?Path\s+)?["']([^"'\n]+)["']/g;
+  /\bopen\(\s*(?:(["'])([^"'\n]+)\1|(\w+))\s*,\s*["'][wax]b?\+?["']|\b(?:writeFile|appendFile)(?:Sync)?\(\s*["'`]([^"'`\n]+)["'`]|\bPath\(\s*["']([^"'\n]+)["']\)\.write_/g;
+/** The same of PowerShell. */
+const SET =
+  /\b(?:(?:Set|Add)-Content|Out-File)(?:\s+-(?:Encoding\s+\w+|NoNewline|Force|Append))*\s+(?:-(?:Literal|File)?Path\s+)?(?:(["'])([^"'\n]+)\1|\$(\w+)|([^-\s"'$;|&)][^\s"';|&)]*))/g;
+
+/** What a here-document and a here-string contain, unless a shell runs it. */
+const DOCUMENT =
+  /(?<!\b(?:ba|z)?sh\b[^\n;&|]*)(<<-?\s*(['"]?)(\w+)\2[^\n]*)\n[^]*?\n\s*\3(?=\s|$)|@(['"])\r?\n[^]*?\n\4@/g;
+
+export function withoutDocuments(line: string): string {
+  return line.replaceAll(DOCUMENT, (_whole, opening = '', _quote, end = '') =>
+    opening === '' ? "''" : `${opening}\n${end}`,
+  );
+}
 
 const LEADING_CD =
   /^\s*cd\s+(?:"((?:\/|[A-Za-z]:)[^"$\n]*)"|'((?:\/|[A-Za-z]:)[^'\n]*)'|((?:\/|[A-Za-z]:[\\/])[^\s;&|"'$]*))\s*(?:&&|;|\n)/;
@@ -166,9 +179,11 @@ export function placeOf(command: string, file: string): string {
 }
 
 export function filesWrittenIn(command: string): readonly string[] {
-  return [...command.slice(0, MAX_SCRIPT_CHARS).matchAll(OPENED)].flatMap(([, , named, variable, ...others]) => {
+  const script = command.slice(0, MAX_SCRIPT_CHARS);
+  return [...script.matchAll(OPENED), ...script.matchAll(SET)].flatMap(([whole, , named, variable, ...others]) => {
     const value = variable && new RegExp(`\\b${variable}\\s*=\\s*r?["']([^"'\\n]+)["']`).exec(command)?.[1];
     const file = named ?? value ?? others.find((other) => other !== undefined);
-    return file ?? [];
+    if (file === undefined) return [];
+    return whole.startsWith('open') || file.includes('/') ? file : file.replaceAll('\\', '/');
   });
 }

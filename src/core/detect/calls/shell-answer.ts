@@ -1,5 +1,6 @@
 import { wordSet } from '../../base/word-set.ts';
 import { isJsonObject, jsonOf, type Json } from '../../base/json.ts';
+import { resultText } from './answer-reading.ts';
 import type { Command, SyntaxNode } from 'unbash';
 import { PROJECT_SCRIPT } from './shell-program.ts';
 import { canonicalJson } from '../../base/canonical-json.ts';
@@ -43,6 +44,12 @@ export function shellAnswer(result: Json): ShellAnswer | undefined {
   const exitCode = exitCodeOf(object) ?? exitCodeOf(object['metadata']);
   const printed = PRINTED_KEYS.map((name) => object[name]).filter((text) => typeof text === 'string');
   return exitCode === undefined || printed.length === 0 ? undefined : joinOutput(printed, exitCode);
+}
+
+/** Returns the text of a result, of JSON with an exit code what the command printed. The headers of other formats stay. */
+export function printedIn(result: Json): string {
+  const text = resultText(result);
+  return text.startsWith('{') ? (shellAnswer(text)?.text ?? text) : text;
 }
 
 function readTextFormat(text: string): ShellAnswer | undefined {
