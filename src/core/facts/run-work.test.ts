@@ -517,3 +517,60 @@ test('files of a temporary folder in the own folder of a program are temporary',
   expect(isTemporary('.entire/tmp/ses_1.json')).toBe(true);
   expect(isTemporary('tmp/a.ts')).toBe(false);
 });
+
+test("what a reset or a revert takes back of the run's own commits is not changed", () => {
+  const fold = new WorkFold();
+  const ran = (command: string, result = ''): void =>
+    fold.fold(
+      { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false },
+      { ...call, args: { command } },
+    );
+  ran('sed -i s/a/b/ one.ts');
+  ran('git commit -am one', '[main 1111111] one');
+  ran('sed -i s/a/b/ two.ts');
+  ran('git commit -am two', '[main 2222222] two');
+  ran('sed -i s/a/b/ one.ts && echo x > three.ts');
+  ran('git add . && git commit -m three', '[main 3333333] three');
+  expect(fold.work).toMatchObject({ filesChanged: ['one.ts', 'two.ts', 'three.ts'], uncommitted: 0, commits: 3 });
+  ran('git revert --no-edit 2222222', '[main 4444444] Revert "two"\n Date: Tue Jul 21 2026');
+  expect(fold.work).toMatchObject({ filesChanged: ['one.ts', 'three.ts'], commits: 4 });
+  ran('git reset HEAD~1');
+  ran('git reset --soft HEAD~1');
+  expect(fold.work).toMatchObject({ filesChanged: ['one.ts', 'three.ts'], uncommitted: 1, commits: 2 });
+  ran('git commit -qm three');
+  ran('git reset --hard HEAD~1');
+  expect(fold.work).toMatchObject({ filesChanged: ['one.ts'], uncommitted: 0, commits: 2 });
+  ran('echo x > four.ts');
+  ran('gt create -am four', ' 1 file changed, 1 insertion(+)');
+  expect(fold.work).toMatchObject({ filesChanged: ['one.ts', 'four.ts'], uncommitted: 0, commits: 3 });
+  ran('gt create five', 'No staged changes; created a branch with no commit.');
+  ran('git reset --hard HEAD~1');
+  ran('echo x > probe.md');
+  ran('git add probe.md && git commit -qm probe && git push -q');
+  ran('git revert --no-edit 5555555', '[main 6666666] Revert "probe"\n 1 file changed\n delete mode 100644 probe.md');
+  expect(fold.work.filesChanged).toEqual(['one.ts']);
+});
+
+test('a checkout of files puts them back, of those of another commit writes them, and of a branch does neither', () => {
+  const fold = new WorkFold();
+  const ran = (command: string): void => fold.fold(payload, { ...call, args: { command } });
+  ran('sed -i s/a/b/ src/a.ts src/b.ts src/c.ts src/d.ts');
+  ran('git checkout src/a.ts 2>&1');
+  ran('git checkout HEAD src/b.ts && git restore --source=HEAD -- src/c.ts');
+  expect(fold.work.filesChanged).toEqual(['src/d.ts']);
+  ran('git checkout feature/d && git checkout -b src/e.ts origin/d.ts && git checkout --ours src/d.ts');
+  expect(fold.work.filesChanged).toEqual(['src/d.ts']);
+  ran('git checkout main -- src/f.ts && git restore -s v1 src/g.ts && git checkout v2 src/d.ts');
+  expect(fold.work.filesChanged).toEqual(['src/d.ts', 'src/f.ts', 'src/g.ts']);
+});
+
+test('the old name of a moved file is no change, also if git then forgets it', () => {
+  const fold = new WorkFold();
+  const ran = (command: string): void => fold.fold(payload, { ...call, args: { command } });
+  ran('mv todo/a.md done/');
+  ran('git add done/a.md && git rm --cached todo/a.md');
+  ran('git mv b.ts c.ts && git rm b.ts');
+  expect(fold.work.filesChanged).toEqual(['done/a.md', 'c.ts']);
+  ran('git rm old.ts');
+  expect(fold.work.filesChanged).toEqual(['done/a.md', 'c.ts', 'old.ts']);
+});

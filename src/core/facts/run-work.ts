@@ -95,7 +95,10 @@ const CHANGES = /\b(?:sed|perl|chmod|rm|mv|git|patch)\b/;
 /** What git, husky and wrappers print if a chain goes on after a commit that was not made. */
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
-const AMENDS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s--amend\b/;
+const AMENDS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s--amend\b|\bgt modify\b/;
+/** Graphite, which prints what git says of the files. */
+const STACKS = /\bgt (?:create|modify)\b/;
+const FILES_CHANGED = /^ ?\d+ files? changed\b/m;
 /** Makes a repository among temporary files. */
 const MAKES_SCRATCH = /(?:\/tmp\/|\bmktemp\b)[^]*\bgit init\b/;
 /** What a rebase and the like print when they have made their commits. */
@@ -105,6 +108,9 @@ const NO_HOOKS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s(?:--no-verify|-n)(?=\
 
 /** A reset that takes commits back: `HEAD~2`, `@^^`. */
 const UNDOES = /\bgit (?:-\S+ \S+ )*reset\b(?![^;&|\n]* -- )[^;&|\n]*?\s(?:HEAD|@)(?:~(\d*)|(\^+))/;
+/** What git prints of a commit that takes another one back, by its subject. */
+const REVERTED = /^Revert "(.*)"$/;
+const DELETED = /^ delete mode \d+ (.+)$/gm;
 /** A here-document or a quoted text. */
 const QUOTED = /<<-?\s*(['"]?)(\w+)\1[^]*?\n\s*\2\b|"[^"]*"|'[^']*'/g;
 
@@ -115,6 +121,8 @@ interface Commit {
   /** Key of its subject. */
   readonly subject: string;
   readonly branch: string | undefined;
+  /** The files that the run had changed before it. */
+  readonly files: Set<string>;
   readonly withoutHooks: boolean;
   /** True for a part of an earlier commit, until a rebase puts it there. */
   readonly isFixup: boolean;
@@ -127,6 +135,8 @@ export class WorkFold {
   readonly #created = new Set<string>();
   #afterCommit = new Set<string>();
   readonly #committed = new Set<string>();
+  /** The old names of files that it moved. */
+  readonly #movedAway = new LruMap<true>(MAX_FILES);
   /** The files that the last `git stash` put aside, and whether the run created them. */
   #stashed: ReadonlyMap<string, boolean> = new Map();
   /** The source files that it changed, with the call that changed each last. */
@@ -219,8 +229,11 @@ export class WorkFold {
     return shellChangesOf(command).flatMap(({ files, kind }) => {
       const names = files.map((name) => name.replaceAll(/^["']|["']$/g, ''));
       switch (kind) {
+        case 'untracked':
+          return names.filter((name) => this.#isMovedAway(name));
         case 'removed':
           for (const name of names) {
+            if (this.#isMovedAway(name)) continue;
             const isOwn = this.#forget(this.#filesAt([name], this.#created), number);
             if (!isOwn && isFileIn(command, name)) this.#rewriteFile(name, number, false);
           }
@@ -289,7 +302,32 @@ export class WorkFold {
     return gone.length > 0;
   }
 
+  #isMovedAway(name: string): boolean {
+    return this.#movedAway.get(barePath(name)) !== undefined;
+  }
+
+  /** Takes files back of commits that are gone, or reverted. Returns those that no other commit has. */
+  #uncommit(files: readonly string[]): readonly string[] {
+    const gone = files.filter((file) => !this.#commits.some((commit) => commit.files.has(file)));
+    for (const file of gone) this.#committed.delete(file);
+    return gone;
+  }
+
+  #revert(subject: string, result: string, number: number): void {
+    const commit = this.#commits.findLast((one) => one.subject === subject);
+    const reverted = [...(commit?.files ?? [])];
+    commit?.files.clear();
+    const names = Array.from(result.matchAll(DELETED), ([, name = '']) => name);
+    const deleted = this.#filesAt(names, this.#created);
+    for (const { files } of this.#commits) for (const file of deleted) files.delete(file);
+    this.#forget(
+      [...this.#uncommit(reverted).filter((file) => !this.#afterCommit.has(file)), ...this.#uncommit(deleted)],
+      number,
+    );
+  }
+
   #move([from = '', to = '']: readonly string[], number: number): void {
+    this.#movedAway.set(barePath(from), true);
     const isNew = this.#filesAt([from], this.#created).length > 0;
     const known = this.#filesAt([from], this.#files);
     for (const file of known) {
@@ -310,31 +348,39 @@ export class WorkFold {
     if (REWRITES.test(command)) this.#rewrites = true;
     const [undone, steps = '', carets = ''] = UNDOES.exec(command) ?? [];
     const taken = undone === undefined ? 0 : Math.max(carets.length, Number(steps || 1));
-    for (const { subject } of this.#commits.splice(Math.max(0, this.#commits.length - taken)))
-      this.#subjects.delete(subject);
+    const undoneCommits = this.#commits.splice(Math.max(0, this.#commits.length - taken));
+    for (const { subject } of undoneCommits) this.#subjects.delete(subject);
+    const undoneFiles = this.#uncommit(undoneCommits.flatMap(({ files }) => Array.from(files)));
+    if (/\s--hard\b/.test(undone ?? '')) this.#forget(undoneFiles, number);
+    else for (const file of undoneFiles) addPath(this.#afterCommit, file);
     // A later call shows the commits of a command in the background.
     const commits =
-      COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, '')) && !MAKES_SCRATCH.test(command);
+      (COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, '')) && !MAKES_SCRATCH.test(command)) ||
+      (STACKS.test(command) && FILES_CHANGED.test(result));
     const isLater = commits && BACKGROUNDED.test(result.slice(0, 500)) && commitsIn(result).length === 0;
     const isCommit = (commits && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
     if (isLater) this.#committing = line;
     const made = isCommit ? commitsIn(result) : [];
     if (made.length > 0 || (isCommit && !NOT_COMMITTED.test(result))) {
-      for (const file of this.#afterCommit) if (this.#files.has(file)) this.#committed.add(file);
-      this.#afterCommit.clear();
+      const files = new Set(commits ? [...this.#afterCommit].filter((file) => this.#files.has(file)) : []);
+      for (const file of files) this.#committed.add(file);
+      if (commits) this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
       const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
+      if (!isNew) for (const file of files) this.#commits.at(-1)?.files.add(file);
       // `--quiet` prints nothing.
       for (let left = isNew && made.length === 0 ? commitCommands(command) : 0; left > 0; left -= 1)
-        this.#addCommit(command, { branch: undefined, subject: '', isFixup: false });
+        this.#addCommit(command, { branch: undefined, subject: '', files, isFixup: false });
       for (const [, branch, title = '', date] of made) {
         // A part of the result would keep all of it in memory.
         const subject = hashText(title);
+        const [, reverted] = REVERTED.exec(title) ?? [];
+        if (reverted !== undefined) this.#revert(hashText(reverted), result, number);
         const isSeen = this.#subjects.has(subject);
         // A rebase makes commits on no branch, with the date of their author.
         const isMadeAgain = branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
-        if (isNew && !isMadeAgain) this.#addCommit(command, { branch, subject, isFixup: FIXUP.test(title) });
+        if (isNew && !isMadeAgain) this.#addCommit(command, { branch, subject, files, isFixup: FIXUP.test(title) });
       }
     }
     // Before its first commit it rewrites those of others.
@@ -354,16 +400,17 @@ export class WorkFold {
   /** Adds a file that was changed in another way than by an edit, which no edit puts back. */
   #rewriteFile(file: string, number: number, isNew: boolean): void {
     this.#edits.delete(file);
+    this.#movedAway.delete(barePath(file));
     this.#addFile(file, number, isNew);
   }
 
-  #addCommit(command: string, { branch, isFixup, subject }: Omit<Commit, 'withoutHooks'>): void {
+  #addCommit(command: string, { branch, files, isFixup, subject }: Omit<Commit, 'withoutHooks'>): void {
     const withoutHooks = NO_HOOKS.test(command.replaceAll(QUOTED, "''"));
     const named = branch === NO_BRANCH ? undefined : branch;
     this.#branch = named ?? this.#branch;
     if (this.#commits.length >= MAX_COMMITS) return;
     const known = this.#commits.findLast((commit) => commit.branch === named)?.branch ?? named;
-    this.#commits.push({ subject, branch: known, withoutHooks, isFixup });
+    this.#commits.push({ subject, branch: known, files: new Set(files), withoutHooks, isFixup });
   }
 
   #addFile(named: string, number: number, isNew: boolean): void {

@@ -10,6 +10,7 @@ export interface ShellChange {
     | 'created'
     | 'written'
     | 'removed'
+    | 'untracked'
     | 'moved'
     | 'copied'
     | 'restored'
@@ -27,6 +28,7 @@ const HINT = /\b(?:sed|perl|mv|cp|rm|touch|tee|restore|checkout|reset|stash|clea
 const NO_TARGET = /^(?:\/dev\/.*|\d+|-)$/;
 const MAX_CHARS = 20_000;
 const EVERYTHING = ['.'];
+const NAMES_FILE = /\.[A-Za-z]\w*$/;
 
 /** Returns the changes of a command line, in order. Words that are no names of files are among them. */
 export function shellChangesOf(line: string): readonly ShellChange[] {
@@ -121,15 +123,15 @@ function changesByGit(args: readonly string[]): readonly ShellChange[] {
   const after = separator === -1 ? names : rest.slice(separator + 1);
   switch (verb) {
     case 'rm':
-      return rest.includes('--cached') ? [] : [{ kind: 'removed', files: names }];
+      return [{ kind: rest.includes('--cached') ? 'untracked' : 'removed', files: names }];
     case 'mv':
       return placed(true, names);
     case 'restore':
       return rest.some((word) => /^(?:--staged|-S)$/.test(word)) && !rest.includes('--worktree')
         ? []
-        : [{ kind: 'restored', files: after }];
+        : takenFrom(/(?:^| )(?:--source|-s)[= ]?(\S+)/.exec(rest.join(' '))?.[1], after);
     case 'checkout':
-      return separator !== -1 || names.join() === '.' ? [{ kind: 'restored', files: after }] : [];
+      return changesOfCheckout(rest, names, separator === -1 ? undefined : after);
     case 'reset':
       return rest.includes('--hard') ? [{ kind: 'restored', files: EVERYTHING }] : [];
     case 'clean':
@@ -139,6 +141,25 @@ function changesByGit(args: readonly string[]): readonly ShellChange[] {
     default:
       return [];
   }
+}
+
+/** Without `--`, the words that look like files are files, and one before them is a commit. */
+function changesOfCheckout(
+  rest: readonly string[],
+  names: readonly string[],
+  after: readonly string[] | undefined,
+): readonly ShellChange[] {
+  if (rest.some((word) => /^--(?:ours|theirs|merge)$/.test(word))) return [];
+  if (after !== undefined) return takenFrom(names.length > after.length ? names[0] : undefined, after);
+  const first = names.findIndex((name) => name === '.' || NAMES_FILE.test(name));
+  return first === 0 || (first === 1 && !rest.some((word) => /^-[bB]$|^--orphan$/.test(word)))
+    ? takenFrom(first === 0 ? undefined : names[0], names.slice(first))
+    : [];
+}
+
+/** Files of the last commit are put back, those of another one are written. */
+function takenFrom(commit: string | undefined, files: readonly string[]): readonly ShellChange[] {
+  return [{ kind: commit === undefined || /^(?:HEAD|@)$/.test(commit) ? 'restored' : 'written', files }];
 }
 
 function changesOfStash(verb: string, rest: readonly string[], files: readonly string[]): readonly ShellChange[] {
