@@ -207,6 +207,9 @@ test('the page of a run says when it ended, what its subagents did, and which ca
     writeFileAt(`.claude/projects/-o/${id}/subagents/agent-${agentId}.jsonl`, session(id, { agentId, died }));
   await child('a1', false);
   await child('a2', true);
+  // The program's own requests are no subagents, and none of them is cut-off work.
+  await child('acompact-1f', true);
+  await child('aprompt_suggestion-2f', true);
   // A subagent of Codex has a file beside that of its session.
   const meta = (own: string, source: unknown): string =>
     JSON.stringify({ timestamp: AN_HOUR_AGO, type: 'session_meta', payload: { id: own, cwd: '/gone/c', source } });

@@ -141,14 +141,28 @@ export function familyOf<Run extends Pick<RunFacts, 'id'>>(
   return family;
 }
 
+/** What Claude Code asks of a model beside the session, in a file of its own: a summary, a suggestion, a side question. */
+const SIDE_FILE = /\/agent-a[a-z_]+-[\da-f]+$/;
+/** The same in the files of subagents: it fills the cache of a model, and Codex has a model approve a command. */
+const SIDE_TASK = /^(?:Warmup$|The following is the Codex agent history whose request action)/;
+
+/** True for a run that its program made for itself, which is no subagent. */
+export function isSideRun({ id, parentId, task = '' }: Pick<RunFacts, 'id' | 'parentId' | 'task'>): boolean {
+  return parentId !== undefined && (SIDE_FILE.test(id) || SIDE_TASK.test(task));
+}
+
 /** Says that a session started more subagents than it has here: some may have no file. */
 export function onRecord({ delegated = 0 }: RunFacts, below: readonly RunFacts[]): string {
   return below.length < delegated ? ' on record' : '';
 }
 
-export function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
+export function belowFacts(run: RunFacts, family: readonly RunFacts[]): readonly string[] {
   const { delegated = 0 } = run;
-  if (below.length === 0) return delegated === 0 ? [] : [`${countOf(delegated, 'subagent')} without a record`];
+  const [side = [], below = []] = [true, false].map((isSide) => family.filter((one) => isSideRun(one) === isSide));
+  const sideCost = totalCost(side);
+  const sideFacts = sideCost === '' ? [] : [`${countOf(side.length, 'request')} of the program itself for ${sideCost}`];
+  if (below.length === 0)
+    return [...(delegated === 0 ? [] : [`${countOf(delegated, 'subagent')} without a record`]), ...sideFacts];
   const calls = below.reduce((sum, { calls: count }) => sum + count, 0);
   const errors = below.reduce((sum, { errors: count }) => sum + count, 0);
   const cost = totalCost(below);
@@ -161,6 +175,7 @@ export function belowFacts(run: RunFacts, below: readonly RunFacts[]): readonly 
       : `; ${were}: ${namesOf(first).title} (${printableCut(first.verdict.evidence, NAME_CHARS)})`;
   return [
     `${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${errors === 0 ? '' : `, ${countOf(errors, 'error')}`}${cost === '' ? '' : ` for ${cost}`}${names}`,
+    ...sideFacts,
   ];
 }
 

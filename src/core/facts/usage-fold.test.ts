@@ -7,6 +7,7 @@ const answer = (usage?: {
   readonly cost_usd?: number;
   readonly input_tokens?: number;
   readonly output_tokens?: number;
+  readonly cache_read_tokens?: number;
 }): TrajectoryPayload => ({
   kind: 'message_appended',
   message: { role: 'assistant', content: 'x', ...(usage === undefined ? {} : { usage }) },
@@ -71,4 +72,14 @@ test('the total of a Claude Code process with subagents, which are runs of their
   fold.fold(answer({ cost_usd: 0.25, input_tokens: 10, output_tokens: 2 }), run);
   fold.fold({ kind: 'run_ended', outcome: 'ended', new_messages: [], usage: { cost_usd: 0.75, tokens: 36 } }, run);
   expect([fold.usage.costUsd, fold.usage.tokens]).toEqual([0.25, 12]);
+});
+
+test('in a session of Claude Code cached tokens are beside the input, also of another provider and if there are fewer', () => {
+  const cachedWithin = (format: string) => {
+    const fold = new UsageFold();
+    fold.fold(answer({ input_tokens: 7170, cache_read_tokens: 256, output_tokens: 75 }), { modelId: 'glm-x', format });
+    return fold.usage.cacheTokensWithin;
+  };
+  expect(cachedWithin('claude-code')).toBeUndefined();
+  expect(cachedWithin('openai-chat')).toBe(256);
 });

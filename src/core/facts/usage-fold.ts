@@ -130,7 +130,9 @@ export class UsageFold {
       const cachedTokens = (readTokens ?? 0) + (writtenTokens ?? 0);
       this.#cacheTokens = (this.#cacheTokens ?? 0) + cachedTokens;
       this.#cacheWriteTokens += writtenTokens ?? 0;
-      if (!countsCacheBeside(usage, modelId, this.#prices)) this.#cacheTokensWithin += cachedTokens;
+      // Claude Code writes the counts of every provider as Anthropic does.
+      const isBeside = this.#isOfClaude || countsCacheBeside(usage, modelId, this.#prices);
+      if (!isBeside) this.#cacheTokensWithin += cachedTokens;
     }
     const isEarly = outputTokens !== undefined && payload.message.stop_reason === undefined;
     if (isEarly && run.format === 'claude-code') this.#answersCountedEarly += 1;

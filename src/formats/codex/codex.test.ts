@@ -34,6 +34,22 @@ test('what Codex, a hook or another agent wrote as the user is no user text', ()
   expect(rolesOf(runs[0]?.payloads)).toEqual(['system', 'system', 'system', 'user', 'assistant', 'system']);
 });
 
+test('rollouts of the summer of 2025 have a first line and items without a frame', () => {
+  const lines = [
+    { id: 't1', timestamp: at, instructions: null, git: { branch: 'main' } },
+    { record_type: 'state' },
+    message('user', 'Fix the bug.').payload,
+    { record_type: 'state' },
+    call('c1').payload,
+    output('c1', '{"output":"ok","metadata":{"exit_code":0}}').payload,
+    message('assistant', 'Done.').payload,
+  ];
+  expect(codexRolloutImporter.recognise(lines, { name: 'a.jsonl', path: 'a.jsonl' })).toBeGreaterThan(0.5);
+  const { runs } = importLines(codexRolloutImporter, lines);
+  expect(runs[0]?.run).toMatchObject({ id: 't1', task: 'Fix the bug.' });
+  expect(runs[0]?.payloads.map(({ kind }) => kind)).toContain('tool_ended');
+});
+
 test('newer rollouts say themselves who wrote each part of a message', () => {
   const mixed = {
     type: 'message',

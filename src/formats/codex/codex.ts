@@ -65,14 +65,14 @@ class CodexRollout extends ObjectLines {
   }
 
   *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
-    if (!isJsonObject(value) || !isJsonObject(value.payload)) {
+    const { payload, timestamp, type } = isJsonObject(value.payload) ? value : ofOldLine(value);
+    if (!isJsonObject(payload)) {
       this.lost.add('lines without a payload', lineNumber);
       return;
     }
-    const { payload } = value;
-    const atMs = sourceTimeMs(value.timestamp);
-    if (this.#isCopied(value.type, payload)) return;
-    switch (value.type) {
+    const atMs = sourceTimeMs(timestamp);
+    if (this.#isCopied(type, payload)) return;
+    switch (type) {
       case 'session_meta':
         this.#readMeta(payload);
         break;
@@ -94,7 +94,7 @@ class CodexRollout extends ObjectLines {
         yield* this.#session.compaction('unspecified', atMs);
         break;
       default:
-        this.skipped.add(plainText(value.type));
+        this.skipped.add(plainText(type));
     }
   }
 
@@ -456,15 +456,25 @@ const ROLLOUT_TYPES: ReadonlySet<unknown> = wordSet(
   'session_meta response_item event_msg turn_context compacted world_state token_usage_record',
 );
 
+/** Codex before September 2025 wrote the first line and the items without a frame, and no time with an item. */
+function ofOldLine(line: JsonMembers): JsonMembers {
+  if (isOldFrame(line)) return { type: line.record_type ?? 'session_meta', timestamp: line.timestamp, payload: line };
+  return { type: 'response_item', payload: textOrUndefined(line.type) === undefined ? undefined : line };
+}
+
+function isOldFrame({ id, instructions, record_type: recordType, timestamp, type }: JsonMembers): boolean {
+  const isFirst = typeof id === 'string' && typeof timestamp === 'string' && instructions !== undefined;
+  return type === undefined && (recordType === 'state' || isFirst);
+}
+
 /** `$CODEX_HOME/sessions/Y/M/D/rollout-*.jsonl`: each file is a run, that of a subagent names its parent. */
 export const codexRolloutImporter: LineImporter = {
   shape: 'lines',
   format: 'codex',
   recognise(firstLines) {
-    return confidence(firstLines, ({ type, payload }) => ROLLOUT_TYPES.has(type) && isJsonObject(payload), {
-      all: 0.98,
-      some: 0.9,
-    });
+    const isRollout = (line: JsonMembers): boolean =>
+      (ROLLOUT_TYPES.has(line.type) && isJsonObject(line.payload)) || isOldFrame(line);
+    return confidence(firstLines, isRollout, { all: 0.98, some: 0.9 });
   },
   open: (source) => new CodexRollout(source),
 };

@@ -45,6 +45,15 @@ test('the totals of the session are added once, also the output tokens if no ans
   });
 });
 
+test('cached tokens are counted once also for a model of Anthropic', () => {
+  const usage = { inputTokens: 363_143, outputTokens: 2314, cacheReadTokens: 321_789, cacheWriteTokens: 37_826 };
+  const asked = event('user.message', { content: 'Count the rows.' });
+  const answer = event('assistant.message', { messageId: 'm1', content: 'One.' });
+  const metrics = { 'claude-sonnet-4.6': { usage } };
+  const [shown] = answersOf([asked, answer, event('session.shutdown', { modelMetrics: metrics })]) ?? [];
+  expect(shown?.usage).toMatchObject({ input_tokens: 3528, cache_read_tokens: 321_789, cache_write_tokens: 37_826 });
+});
+
 test('an error before the first prompt does not take the place of the task', () => {
   const { runs } = importLines(copilotImporter, [
     event('session.start', { sessionId: 's1', selectedModel: 'model-x' }),

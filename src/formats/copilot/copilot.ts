@@ -9,7 +9,14 @@ import {
 } from '../../core/base/json.ts';
 import { confidence, ObjectLines, plainText } from '../parts/object-lines.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
-import { sourceStem, sourceTimeMs, sourceBlocks, namedCall, namedUsage } from '../parts/source-content.ts';
+import {
+  sourceStem,
+  sourceTimeMs,
+  sourceBlocks,
+  namedCall,
+  namedUsage,
+  usageOfProvider,
+} from '../parts/source-content.ts';
 import { UniqueNames } from '../parts/skip-counts.ts';
 import { shellAnswer } from '../../core/detect/calls/shell-answer.ts';
 import type { StoredUsage } from '../../core/records/agent-message.ts';
@@ -116,16 +123,17 @@ class CopilotRun {
 
   /** In older versions, answers have only output tokens, or none: the last answer then gets the remaining tokens. */
   totals(metrics: JsonMembers): void {
-    const usages = Object.values(metrics).map((metric) => membersOf(membersOf(metric).usage));
-    const sumOf = (name: string): number =>
-      usages.reduce((total, usage) => total + (numberOrUndefined(usage[name]) ?? 0), 0);
-    this.#reasoningTokens = sumOf('reasoningTokens');
+    const usages = Object.entries(metrics).map(([modelId, metric]) =>
+      copilotUsage(membersOf(membersOf(metric).usage), modelId),
+    );
+    const sumOf = (name: keyof StoredUsage): number => usages.reduce((sum, usage) => sum + (usage?.[name] ?? 0), 0);
+    this.#reasoningTokens = sumOf('reasoning_tokens');
     if (this.#seenInput) return;
     this.#session.usage({
-      input_tokens: sumOf('inputTokens'),
-      ...(this.#outputTokens === 0 ? { output_tokens: sumOf('outputTokens') } : {}),
-      cache_read_tokens: sumOf('cacheReadTokens'),
-      cache_write_tokens: sumOf('cacheWriteTokens'),
+      input_tokens: sumOf('input_tokens'),
+      ...(this.#outputTokens === 0 ? { output_tokens: sumOf('output_tokens') } : {}),
+      cache_read_tokens: sumOf('cache_read_tokens'),
+      cache_write_tokens: sumOf('cache_write_tokens'),
     });
   }
 
@@ -144,7 +152,7 @@ class CopilotRun {
 
   #addUsage(usage: JsonMembers): void {
     const id = textOrUndefined(usage.apiCallId);
-    const storedUsage = copilotUsage(usage);
+    const storedUsage = copilotUsage(usage, textOrUndefined(usage.model) ?? this.#modelId);
     if (id === undefined || storedUsage === undefined) return;
     this.#seenInput = true;
     if (this.#usages.size >= MAX_USAGES) this.#usages.clear();
@@ -205,13 +213,15 @@ class CopilotRun {
 
 const REFUSED: ReadonlySet<unknown> = new Set(['rejected', 'denied']);
 
-function copilotUsage(usage: JsonMembers): StoredUsage | undefined {
-  return namedUsage({
+function copilotUsage(usage: JsonMembers, modelId: string | undefined): StoredUsage | undefined {
+  const counts = {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
     cache_read_tokens: usage.cacheReadTokens,
     cache_write_tokens: usage.cacheWriteTokens ?? 0,
-  });
+    reasoning_tokens: usage.reasoningTokens,
+  };
+  return usageOfProvider(namedUsage(counts), modelId, 'within');
 }
 
 function callOf(request: JsonMembers): CallShape {

@@ -1,4 +1,5 @@
 import { CACHE_TOKENS } from '../../../core/facts/usage-fold.ts';
+import { isSideRun } from '../../runs/run-blocks.ts';
 import { RunTotals } from '../../runs/run-totals.ts';
 import { isNeed, projectBlocks, sectionsOf, type NightSection, type ProjectBlock } from './night-sections.ts';
 import { hasFailed } from '../../../core/facts/run-verdict.ts';
@@ -51,6 +52,8 @@ const SUMMED = ['lostRecords', 'tokens', ...CACHE_TOKENS, 'costUsd'] as const;
 interface ReportSums {
   count: number;
   below: number;
+  /** Those of `below` that are no subagents. */
+  side: number;
   open: number;
   answered: number;
   worked: number;
@@ -90,6 +93,7 @@ export class NightReport {
   readonly #sums: ReportSums = {
     count: 0,
     below: 0,
+    side: 0,
     open: 0,
     answered: 0,
     worked: 0,
@@ -206,6 +210,7 @@ export class NightReport {
     const sums = this.#sums;
     const { verdict } = run.verdict;
     sums.count += 1;
+    if (isSideRun(run)) sums.side += 1;
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
     else sums.activeMs += run.activeMs;

@@ -63,10 +63,11 @@ export function headLines(
   frame: ReportFrame,
   width: number,
 ): readonly string[] {
-  const { activeMs, below, costUsd, count, countedEarly, lostRecords, withoutPrice } = sums;
+  const { activeMs, below, costUsd, count, countedEarly, lostRecords, side, withoutPrice } = sums;
+  const agents = below - side;
   const span = spanText(frame);
   if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
-  const sessions = `${countOf(count - below, 'session')}${below > 0 ? ` and ${countOf(below, 'subagent')}` : ''}`;
+  const sessions = `${countOf(count - below, 'session')}${agents > 0 ? ` and ${countOf(agents, 'subagent')}` : ''}`;
   const models = unpricedModels.length === 0 ? '' : `: ${printableCut(unpricedModels.join(', '), 60)}`;
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
