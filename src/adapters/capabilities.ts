@@ -1,5 +1,9 @@
-import type { AdapterCapabilities, PointCapability } from './host/adapter-capabilities.ts';
-import { requestCapabilities } from './host/request-capabilities.ts';
+import {
+  type AdapterCapabilities,
+  FINAL_ANSWER,
+  type PointCapability,
+  requestCapabilities,
+} from './host/adapter-capabilities.ts';
 import { channelOf } from './claude/to-output.ts';
 
 const inLastMessage = { persistence: 'ephemeral', timing: 'before', channel: 'last-message' } as const;
@@ -19,11 +23,7 @@ export const aiSdkCapabilities: AdapterCapabilities = {
     channel: 'tool-result',
     note: 'After the result of its call, in every later request too.',
   },
-  pre_response: {
-    persistence: 'unsupported',
-    timing: 'before',
-    note: 'An answer without calls is final: there is no request after it.',
-  },
+  pre_response: FINAL_ANSWER,
 };
 
 /** Advice capabilities of `@anthropic-ai/sdk`. They are the same for `toolRunner` and for own loops. */
@@ -93,11 +93,7 @@ export const mastraCapabilities: AdapterCapabilities = {
     note: 'The calls run first; it is read with the request that follows them.',
   },
   post_tool_result: { ...inRequest, note: 'In the request that brings the result, and in no later one.' },
-  pre_response: {
-    persistence: 'unsupported',
-    timing: 'before',
-    note: 'An answer without calls is final: there is no request after it.',
-  },
+  pre_response: FINAL_ANSWER,
 };
 
 /** Advice capabilities of the openai package. They are the same for `runTools`, for loops over chat completions, and for Responses. */

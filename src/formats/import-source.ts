@@ -122,10 +122,7 @@ export function withPath(error: unknown, path: string): unknown {
   const { code, details, cause } = error;
   const formatList = code === 'format-unknown' ? `. Formats read: ${formatNames(allImporters).join(', ')}` : '';
   const message = `${path === '-' ? 'standard input' : path}: ${error.message}${formatList}`;
-  return new CoxswainError(code, message, {
-    details: { ...details, path },
-    ...present({ cause }),
-  });
+  return new CoxswainError(code, message, { details: { ...details, path }, ...present({ cause }) });
 }
 
 async function* importArchive(source: ImportSource, { candidates, options }: ReadContext): AsyncGenerator<ImportItem> {

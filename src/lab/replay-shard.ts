@@ -169,11 +169,7 @@ function replayAtOwnPoints({ redactor, steering }: Configuration, recordedHash: 
 }
 
 function replayAtEveryCall({ steering, deadline, budget, redactor }: Configuration): ReplayedRun {
-  const replay = new SteeringReplay({
-    resolved: steering,
-    redactor,
-    ...present({ deadline, budget }),
-  });
+  const replay = new SteeringReplay({ resolved: steering, redactor, ...present({ deadline, budget }) });
   return {
     calls: () => replay.analysis.calls,
     foldRecord: (record) => replay.follow(record),

@@ -162,9 +162,7 @@ async function loadBoss(): Promise<new (options: object) => Boss> {
     // The cast follows the documentation of pg-boss.
     return ((await import(name)) as { readonly PgBoss: new (options: object) => Boss }).PgBoss;
   } catch (error) {
-    throw invalidArgument('--queue needs the package pg-boss: npm install pg-boss', {
-      cause: error,
-    });
+    throw invalidArgument('--queue needs the package pg-boss: npm install pg-boss', { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import { messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
 import { placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
-import { CallIds } from '../host/call-ids.ts';
+import { CallIds } from '../host/open-calls.ts';
 import { saysThatItFailed } from '../host/content-blocks.ts';
 import type { Run } from '../../core/run/run.ts';
 import { aiSdkCapabilities } from '../capabilities.ts';

@@ -137,10 +137,7 @@ export class ClaudeSession {
 
 function endingOf({ outcome, labels }: QueryResult): RunEnding {
   const isTurns = labels['subtype'] === 'error_max_turns';
-  return {
-    outcome,
-    ...present({ reason: isTurns ? 'turn_limit' : undefined }),
-  };
+  return { outcome, ...present({ reason: isTurns ? 'turn_limit' : undefined }) };
 }
 
 const sessions = new WeakMap<Run, ClaudeSession>();

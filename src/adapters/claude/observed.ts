@@ -72,9 +72,7 @@ function addMessage(session: ClaudeSession, message: SessionMessage): void {
   switch (message.kind) {
     case 'init': {
       const { sessionId, modelId } = message;
-      session.identify({
-        ...present({ conversationId: sessionId, modelId }),
-      });
+      session.identify(present({ conversationId: sessionId, modelId }));
       return;
     }
     case 'agent':

@@ -1,3 +1,4 @@
+import { present } from '../../core/base/json.ts';
 import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
 
 /** How an SDK delivers advice at one decision point. */
@@ -22,3 +23,33 @@ export interface PointCapability {
 
 /** The capabilities of an adapter by decision point. Plain data; `coxswain doctor` prints it. */
 export type AdapterCapabilities = Readonly<Record<DecisionPoint, PointCapability>>;
+
+export const FINAL_ANSWER: PointCapability = {
+  persistence: 'unsupported',
+  timing: 'before',
+  note: 'An answer without calls is final: there is no request after it.',
+};
+
+/** Notes for users that differ between SDKs. */
+export interface RequestNotes {
+  readonly pre_render: string;
+  readonly pre_tool_selection: string;
+  readonly post_tool_result: string;
+  readonly pre_response?: string;
+}
+
+export function requestCapabilities(notes: RequestNotes): AdapterCapabilities {
+  const inRequest = { persistence: 'ephemeral', timing: 'before', channel: 'request' } as const;
+  const inResult = { persistence: 'persistent', channel: 'tool-result' } as const;
+  return {
+    pre_render: { ...inRequest, note: notes.pre_render },
+    pre_tool_selection: { ...inRequest, note: notes.pre_tool_selection },
+    pre_tool_execution: {
+      ...inResult,
+      timing: 'after',
+      note: 'The call is made already; the text goes with its result.',
+    },
+    post_tool_result: { ...inResult, timing: 'before', note: notes.post_tool_result },
+    pre_response: { ...FINAL_ANSWER, ...present({ note: notes.pre_response }) },
+  };
+}

@@ -2,7 +2,12 @@
 export { isJsonObject, present } from '../../core/base/json.ts';
 export type { AgentMessage, ContentBlock, MessageContent, Usage } from '../../core/records/agent-message.ts';
 export type { EndReason } from '../../core/records/words.ts';
-export type { AdapterCapabilities, PointCapability } from './adapter-capabilities.ts';
+export {
+  type AdapterCapabilities,
+  type PointCapability,
+  requestCapabilities,
+  type RequestNotes,
+} from './adapter-capabilities.ts';
 export {
   checkAdapter,
   currentRun,
@@ -26,7 +31,6 @@ export type { CallResult, IssuedCall } from './issued-call.ts';
 export type { OpenCall } from './open-calls.ts';
 export { troubleOf, type EndedWith, type Trouble } from './run-outcome.ts';
 export { reportUnseen } from './report-unseen.ts';
-export { requestCapabilities, type RequestNotes } from './request-capabilities.ts';
 export { RunScope, type ScopedTool } from './run-scope.ts';
 export { runTool, type ToolParts, type ToolReturn, type ToolWork } from './run-tool.ts';
 export { unseenItems } from './unseen-items.ts';

@@ -113,7 +113,7 @@ export function interpretEvent(
       return undefined;
     case 'permission': {
       const type = event.isDenied ? PERMISSION_DENIED : PERMISSION_REQUESTED;
-      if (!run.isEnded) run.dispatch({ type, data: { ...present({ tool: event.toolName }) } });
+      if (!run.isEnded) run.dispatch({ type, data: present({ tool: event.toolName }) });
       return undefined;
     }
     case 'seen':

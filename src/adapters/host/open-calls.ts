@@ -1,5 +1,5 @@
+import { LruMap } from '../../core/base/lru-map.ts';
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';
-import { CallIds } from './call-ids.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 
 /** A call that has not ended. */
@@ -11,6 +11,26 @@ export interface OpenCall extends IssuedCall {
   returned?: CallResult;
   /** Advice requested before the call ran. It is delivered with the result. */
   before: readonly AdviceHandle[];
+}
+
+/** Number of recent ids that are remembered to detect reuse. */
+const REMEMBERED_IDS = 4_096;
+
+/** Creates unique ids for recorded calls, because a model may reuse an id. */
+export class CallIds {
+  readonly #uses = new LruMap<number>(REMEMBERED_IDS);
+
+  /** Returns the id to record. It is the host's id; repeated ids get a number, such as `call_1#2`. */
+  next(id: string): string {
+    const uses = (this.#uses.get(id) ?? 0) + 1;
+    this.#uses.set(id, uses);
+    return uses === 1 ? id : `${id}#${uses}`;
+  }
+
+  /** Returns true if the id is among the remembered ones. */
+  isUsed(id: string): boolean {
+    return this.#uses.has(id);
+  }
 }
 
 export class UnansweredCalls {

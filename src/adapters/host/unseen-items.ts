@@ -1,9 +1,4 @@
-/**
- * Returns the items that were added to a request's history since the last request. If the history is new or was shortened, it
- * returns the items after the model's last item.
- *
- * @param seenCount  number of items in the last request of this conversation; 0 before the first request Cost: at most one pass.
- */
+/** The items after the first `seenCount`, those of the last request; in a new or shortened history, after the model's last one. */
 export function unseenItems<Item>(
   items: readonly Item[],
   seenCount: number,

@@ -140,10 +140,6 @@ export class AgentRuns {
     return [...this.#all].some(({ conversation }) => conversation.hasAsked);
   }
 
-  asking(): Followed {
-    return this.of(this.scope.asking);
-  }
-
   calling(): Followed {
     return this.of(this.scope.calling);
   }

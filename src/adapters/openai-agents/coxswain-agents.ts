@@ -159,7 +159,7 @@ export function coxswainAgents(run: Run, options: AgentsOptions = {}): AgentsSte
     isError: saysThatItFailed,
   };
   const prepare = (request: ModelRequest, modelId: string | undefined): SteeredRequest | undefined => {
-    const asking = runs.asking();
+    const asking = runs.of(runs.scope.asking);
     const { conversation } = asking;
     const items = itemsOf(request);
     if (items === undefined) {

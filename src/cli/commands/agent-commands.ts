@@ -138,10 +138,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     description:
       'Plays a sample run of an agent that gets stuck, live and steered: shows patterns and advice as they ' +
       'happen, then how the agent follows the advice and leaves the pattern, and records it. Repeating it changes nothing.',
-    options: {
-      ...TARGET_OPTION,
-      '--fast': 'do not pause between calls (default without a terminal)',
-    },
+    options: { ...TARGET_OPTION, '--fast': 'do not pause between calls (default without a terminal)' },
     examples: ['coxswain demo', 'coxswain demo --fast', 'coxswain demo --store sample.db'],
     load: async () => (await import('./demo/demo-command.ts')).demoCommand,
   },

@@ -72,10 +72,7 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
     arguments: {
       '<file>': 'a store, or a file of records, one line of JSON each (.gz and .zst are unpacked), or -',
     },
-    options: {
-      ...TARGET_OPTION,
-      '--json': 'print the totals as a line of JSON',
-    },
+    options: { ...TARGET_OPTION, '--json': 'print the totals as a line of JSON' },
     examples: [
       'coxswain import .coxswain/runs.db',
       'coxswain import all.ndjson --store copy.db',

@@ -36,11 +36,7 @@ import { CoxswainError } from '../base/error.ts';
 /** Estimated memory of a record without its payload: the other fields and the entry in the queue. */
 const ENVELOPE_BYTES = 200;
 
-/** In bytes: one per character, eight per number. Encoding every record a second time would double the cost of recording. */
-function recordBytes(record: TrajectoryRecord): number {
-  return ENVELOPE_BYTES + bytesOf(record.payload);
-}
-
+/** One byte per character, eight per number. Encoding every record a second time would double the cost of recording. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;
@@ -260,7 +256,7 @@ export class RecordQueue {
     const run = this.#runs.getOrCreate(record);
     run.lastSeq = lastSeqOf(record);
     if (run.isRefused) return this.#drop(run);
-    const bytes = recordBytes(record);
+    const bytes = ENVELOPE_BYTES + bytesOf(record.payload);
     // The record of a run's end is accepted beyond the limit, because there is one per run.
     const fits = record.payload.kind === 'run_ended' || this.#counts.fits(bytes, this.#limits);
     if (!fits) {

@@ -154,11 +154,7 @@ function payloadClassOf(kind: string): FieldClass | undefined {
 
 const unrecognisedFields: FieldClass = objectOf(
   {},
-  {
-    kind: keepValue,
-    original: objectOf({}, { kind: keepValue }),
-    text: keepValue,
-  },
+  { kind: keepValue, original: objectOf({}, { kind: keepValue }), text: keepValue },
 );
 
 /** Keeps the source text only if all of it was checked. */

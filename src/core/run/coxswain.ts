@@ -178,7 +178,7 @@ class Process implements Coxswain {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     const { store } = options;
-    const readable = store !== undefined && isReadable(store) ? store : undefined;
+    const readable = store !== undefined && 'readRun' in store ? store : undefined;
     this.#sharedRuns = readable === undefined ? undefined : new SharedRuns(readable);
     const sink = this.#sharedRuns ?? store;
     this.#queue = sink === undefined ? undefined : new RecordQueue(sink, options);
@@ -393,10 +393,6 @@ class Process implements Coxswain {
     if (parent === undefined) return { runId, depth: 0 };
     return { runId, parentRunId: parent.id, depth: parent.depth + 1 };
   }
-}
-
-function isReadable(store: TrajectoryStore | TrajectorySink): store is TrajectoryStore {
-  return 'readRun' in store;
 }
 
 /** What went wrong with one provider, classifier, observer or detector in this process. */

@@ -114,9 +114,7 @@ class CodexRollout extends ObjectLines {
     const agentName = textOrUndefined(spawn.agent_role) ?? textOrUndefined(spawn.agent_nickname);
     const id = textOrUndefined(payload.id);
     const conversationId = textOrUndefined(payload.session_id) ?? id;
-    this.#session.identify({
-      ...present({ id, parentId, agentName, conversationId }),
-    });
+    this.#session.identify(present({ id, parentId, agentName, conversationId }));
   }
 
   /** A copied entry has the time of the fork. Own turns begin with the first id (a UUID with a time) not older than the fork. */

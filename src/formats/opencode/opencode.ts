@@ -260,11 +260,7 @@ export function* opencodeSession(
   const id = textOrUndefined(info.id) ?? fallbackId;
   const parentId = textOrUndefined(info.parentID);
   const agentName = parentId === undefined ? undefined : textOrUndefined(info.agent);
-  const run = new OpencodeRun({
-    id,
-    conversationId: parentId ?? id,
-    ...present({ parentId, agentName }),
-  });
+  const run = new OpencodeRun({ id, conversationId: parentId ?? id, ...present({ parentId, agentName }) });
   for (const message of messages) yield* run.message(message.info, message.parts);
   yield* run.session.finish();
   yield* run.skipped.report('note', id);

@@ -43,11 +43,7 @@ export const GENAI = {
   errorType: 'error.type',
 } as const;
 
-export const GENAI_OPERATIONS = {
-  agent: 'invoke_agent',
-  chat: 'chat',
-  tool: 'execute_tool',
-} as const;
+export const GENAI_OPERATIONS = { agent: 'invoke_agent', chat: 'chat', tool: 'execute_tool' } as const;
 
 export const GENAI_EVENTS = {
   /** Details of a model request span, sent as attributes or as a separate event or log record. */

@@ -349,11 +349,7 @@ async function withMagic(chunks: AsyncGenerator<Buffer>, close: () => Promise<vo
     headBytes += next.value.length;
   }
   const first = Buffer.concat(head);
-  return {
-    magic: first.subarray(0, 4),
-    chunks: withFirst(first, chunks),
-    close,
-  };
+  return { magic: first.subarray(0, 4), chunks: withFirst(first, chunks), close };
 }
 
 async function* withFirst(first: Buffer, remainingChunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

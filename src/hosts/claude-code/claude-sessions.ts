@@ -222,6 +222,7 @@ export class ClaudeSessions {
     const { deadline, deadlineFrom } = this.#options.config;
     const { forceTurnAtStop = false } = this.#options;
     const { passes, sessionDeadlineAtMs, ...stepped } = run;
+    const modelId = input.kind === 'session_started' ? input.modelId : undefined;
     const { result } = await this.#transactRun(
       {
         ...stepped,
@@ -244,9 +245,7 @@ export class ClaudeSessions {
         },
         passes: (state) =>
           (late !== undefined && state.lateInputIds?.includes(late.id) === true) || passes?.(state) === true,
-        ...(input.kind === 'session_started' && input.modelId !== undefined
-          ? { remember: rememberModel(input.modelId) }
-          : {}),
+        ...(modelId === undefined ? {} : { remember: (state) => ({ ...state, modelId }) }),
       },
       faults,
       late?.isWaiting,
@@ -330,8 +329,4 @@ interface SteppedRun extends Pick<RunStepWork<ClaudeState, HookStep>, 'identity'
 function inheritDeadline(run: Run, atMs: number | null): void {
   if (run.isEnded || run.heritage.situation.deadlineAtMs === atMs) return;
   run.setDeadline(atMs === null ? undefined : { atMs });
-}
-
-function rememberModel(modelId: string): (state: ClaudeState) => ClaudeState {
-  return (state) => ({ ...state, modelId });
 }

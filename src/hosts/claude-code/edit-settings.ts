@@ -121,9 +121,7 @@ function settingsOf(text: string): unknown {
     throw new CoxswainError(
       'invalid-argument',
       `not JSON: ${message} at line ${line}, column ${column}; fix it first`,
-      {
-        details: { line },
-      },
+      { details: { line } },
     );
   }
   const { value = {} } = reading;

@@ -59,8 +59,5 @@ function setAt(config: CoxswainConfig, steps: readonly string[], value: number):
   const [first = '', ...rest] = steps;
   // The path comes from the shape, so each field on it is an object, a boolean or absent.
   const section = (config as Readonly<Record<string, unknown>>)[first];
-  return {
-    ...config,
-    [first]: rest.length === 0 ? value : setAt(membersOf(section), rest, value),
-  };
+  return { ...config, [first]: rest.length === 0 ? value : setAt(membersOf(section), rest, value) };
 }

@@ -29,13 +29,7 @@ interface State extends Omit<RunListState, 'isLost' | 'arrived' | 'more' | 'relo
 
 const lists = new LruMap<State>(8);
 
-const EMPTY: State = {
-  rows: [],
-  next: undefined,
-  sums: undefined,
-  isLoading: true,
-  error: undefined,
-};
+const EMPTY: State = { rows: [], next: undefined, sums: undefined, isLoading: true, error: undefined };
 
 export function useRunList(filters: RunFilters, sources: readonly SourceRow[], onSource: () => void): RunListState {
   const key = JSON.stringify(filters);

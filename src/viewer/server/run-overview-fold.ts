@@ -106,10 +106,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({
         lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),
-      ...present({
-        changed: changedIn(work.filesChanged),
-        check: check && checkOf(check),
-      }),
+      ...present({ changed: changedIn(work.filesChanged), check: check && checkOf(check) }),
       ...(waitsFor === '' ? {} : { waitsFor }),
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),

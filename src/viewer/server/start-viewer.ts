@@ -61,12 +61,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
   let listener: ProvingListener = (_request, response) => void response.writeHead(503).end();
   const { port, servers } = await listen(options.port, (...request) => listener(...request));
   const app = createViewerApp({
-    state: {
-      sources,
-      list: new RunList(listed, labels),
-      labels,
-      failing: options.failing,
-    },
+    state: { sources, list: new RunList(listed, labels), labels, failing: options.failing },
     sessions,
     pageFolder: options.pageFolder ?? builtPageFolder(),
     port,

@@ -58,12 +58,7 @@ function shownPath(path: string): string {
 
 function jsonReport({ sources, problems, untrusted, resolved }: LoadedConfig): unknown {
   const { steering: _steering, redaction: _redaction, ...rest } = resolved;
-  return {
-    sources,
-    problems,
-    untrusted,
-    resolved: { ...rest, speakers: steeringRows(resolved) },
-  };
+  return { sources, problems, untrusted, resolved: { ...rest, speakers: steeringRows(resolved) } };
 }
 
 export interface SpeakerRow {

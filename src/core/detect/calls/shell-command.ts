@@ -100,15 +100,12 @@ function codesOf(exiting: readonly Exiting[]): readonly number[] {
   const codes = new Set<number>();
   for (const command of exiting) {
     const own = command === 'condition' ? [1] : command === 'unknown' ? [] : commandCodes(command);
-    const isRead = typeof command !== 'string' && kindOfWords(wordsOf(command)) === 'read';
+    const [name = '', ...args] = typeof command === 'string' ? [] : wordsOf(command);
+    const isRead = typeof command !== 'string' && kindOfProgram(name, args) === 'read';
     if (own.length === 0 && !isRead) return [];
     for (const code of own) codes.add(code);
   }
   return [...codes];
-}
-
-function kindOfWords([name = '', ...args]: readonly string[]): ToolKind {
-  return kindOfProgram(name, args);
 }
 
 function commandCodes(command: Command): readonly number[] {

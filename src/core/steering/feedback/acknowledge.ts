@@ -88,10 +88,7 @@ function parseAnswer(answer: unknown): AdviceAnswer | string {
   const adviceId = readLine(answer['adviceId'], MAX_REFERENCE_CHARS);
   const provider = readLine(answer['provider'], MAX_REFERENCE_CHARS);
   const note = readLine(answer['note'], MAX_NOTE_CHARS);
-  return {
-    response,
-    ...present({ adviceId, provider, note }),
-  };
+  return { response, ...present({ adviceId, provider, note }) };
 }
 
 const UNSEEN = unseen();
@@ -119,10 +116,7 @@ function findTarget(session: Session, answer: AdviceAnswer, { isKnown }: Acknowl
     .findLast((entry) => entry.name === provider);
   if (!(isKnown?.({ provider }) ?? latest !== undefined)) return 'No provider with that name has given advice.';
   const { callIndex, promptName } = latest?.said ?? {};
-  return {
-    provider,
-    ...present({ callIndex, promptName }),
-  };
+  return { provider, ...present({ callIndex, promptName }) };
 }
 
 function refuse(reason: string): AcknowledgeOutcome {

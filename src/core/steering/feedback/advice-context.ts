@@ -10,6 +10,7 @@ import { sessionTrajectory } from './session-trajectory.ts';
 import type { FeedbackCadence as CadenceMode } from '../prompt/prompt-template.ts';
 import type { Session } from '../../session/session.ts';
 import {
+  findLast,
   type LastSpoken,
   latestSpoken,
   rebuildCadence,
@@ -23,7 +24,6 @@ import { ToolInvoked } from '../../session/tool-invoked.ts';
 import { definePrompt } from '../prompt/define-prompt.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import { defineEvent, type EventType } from '../../session/define-event.ts';
-import { findLast } from '../../base/find-last.ts';
 import type { Speaker } from './speaker.ts';
 
 const TimeAsked: EventType<null> = defineEvent('feedback/time-asked');

@@ -188,10 +188,7 @@ function readClassification(value: unknown, redact: (text: string) => string): C
   const reference = pattern === undefined ? undefined : readPattern(pattern);
   if (pattern !== undefined && reference === undefined) return undefined;
   if (!relevant) return NOT_RELEVANT;
-  const classification: Mutable<ClassificationResult> = {
-    relevant,
-    confidence,
-  };
+  const classification: Mutable<ClassificationResult> = { relevant, confidence };
   if (reason !== undefined) classification.reason = redact(reason).slice(0, MAX_REASON_CHARS);
   if (reference !== undefined) classification.pattern = reference;
   return classification;

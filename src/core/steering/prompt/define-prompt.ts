@@ -75,9 +75,7 @@ function prepareSections(sections: readonly PromptSection[], parentPath = ''): r
       throw invalidSection(
         path,
         `has ${JSON.stringify(parts.wrong)}, which is not a placeholder; write \${name}, or $\${ for a literal \${`,
-        {
-          placeholder: parts.wrong,
-        },
+        { placeholder: parts.wrong },
       );
     }
     const children = prepareSections(section.sections ?? [], path);

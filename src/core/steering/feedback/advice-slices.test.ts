@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { findLast } from './find-last.ts';
+import { findLast } from './advice-slices.ts';
 
 test('the same item is found as by the method of lists, in a frozen list too', () => {
   fc.assert(

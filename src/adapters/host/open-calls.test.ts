@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { CallIds } from './call-ids.ts';
+import { CallIds } from './open-calls.ts';
 
 test('a reused id gets a number, and other ids stay', () => {
   const ids = new CallIds();
