@@ -20,7 +20,7 @@ async function homeWith(files: readonly string[]): Promise<string> {
 const FILES = {
   'claude-code': ['.claude/projects/-p/a.jsonl', '.claude/projects/-p/b.jsonl'],
   codex: ['.codex/sessions/2026/11/23/rollout-1.jsonl', '.codex/archived_sessions/rollout-0.jsonl.zst'],
-  copilot: ['.copilot/session-state/1/events.jsonl'],
+  copilot: ['.copilot/session-state/1/events.jsonl', '.copilot/session-state/2.jsonl'],
   gemini: [
     '.gemini/tmp/p/chats/session-1.jsonl',
     '.gemini/tmp/p/chats/s1/sub.jsonl',

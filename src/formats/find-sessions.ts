@@ -52,7 +52,8 @@ const SESSION_HOSTS: readonly SessionHost[] = [
     format: 'copilot',
     title: 'Copilot CLI',
     folder: ({ home, env }) => env['COPILOT_HOME'] || join(home, '.copilot'),
-    sessions: ['session-state/*/events.jsonl'],
+    // Versions of 2025 write a file without a folder.
+    sessions: ['session-state/*/events.jsonl', 'session-state/*.jsonl'],
     session: (id) => `session-state/${id}/events.jsonl`,
   },
   {

@@ -230,7 +230,7 @@ function callOf(request: JsonMembers): CallShape {
 
 const EVENT_TYPE = /^(?:session|assistant|user|system|tool|hook|subagent|permission|model)\.\w+$|^abort$/;
 
-/** `~/.copilot/session-state/<id>/events.jsonl`: the session is a run, and each subagent is a child run. */
+/** `~/.copilot/session-state/<id>/events.jsonl`, and `<id>.jsonl` of versions of 2025: the session is a run, and each subagent is a child run. */
 export const copilotImporter: LineImporter = {
   shape: 'lines',
   format: 'copilot',
