@@ -92,7 +92,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     script: steps(look, { text: 'cut', finish: 'length' }),
   },
   turns: { count: 3, verdict: 'failed', evidence: /^turn limit/, script: (step) => run(`echo ${step}`) },
-  killed: { count: 3, verdict: 'cut_off', evidence: /^killed/, script: steps(look, hangs) },
+  killed: { count: 3, verdict: 'cut_off', evidence: /^its process ended/, script: steps(look, hangs) },
   stuck: {
     count: 2,
     verdict: 'answered',

@@ -346,15 +346,15 @@ test('a session without an end is dead if its process is gone, and waits if the 
   expect(await evidence()).toEqual({ waits: unknown, dead: unknown });
   const open = { pid: process.pid, sessionId: 'waits', waitingFor: 'permission prompt' };
   await writeFileAt('.claude/sessions/1.json', JSON.stringify(open));
-  expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'killed before it answered' });
+  expect(await evidence()).toEqual({ waits: 'waiting for permission', dead: 'its process ended before it answered' });
   const detail = async (id: string): Promise<string> => (await here.run(['show', id], { env })).stdout;
   const address = storeFileOf({ project: here.cwd, env });
   expect([await detail('dead'), await detail('waits')]).toEqual([
-    expect.stringContaining('killed'),
+    expect.stringContaining('its process ended'),
     expect.stringContaining('waiting for permission'),
   ]);
   await here.run(['analyze', join('home', '.claude', 'projects', '-o', 'dead.jsonl'), '--store', address], { env });
-  expect(await detail('dead')).toContain('killed');
+  expect(await detail('dead')).toContain('its process ended');
 });
 
 test('a session without an end and without a record for hours counts as dead, unless its process exists', async () => {
@@ -414,8 +414,23 @@ test('a recorded session that this machine has no file of is not called dead: it
   for (const paths of [[], [address]]) {
     const runs = jsonLines((await here.run(['report', ...paths, '--json'], { env })).stdout).slice(0, -1);
     const evidence = runs.map(({ id, verdict }) => [id, (verdict as { readonly evidence: string }).evidence]);
-    expect(Object.fromEntries(evidence)).toEqual({ dead: 'killed before it answered', elsewhere: unknown });
+    expect(Object.fromEntries(evidence)).toEqual({ dead: 'its process ended before it answered', elsewhere: unknown });
   }
+});
+
+test('the page of a recorded session has the calls, the times and the end that the list has from its file', async () => {
+  await record();
+  await writeFileAt('.claude/projects/-p/both.jsonl', session('both', { died: true }));
+  await writeFileAt('.claude/projects/-p/both/subagents/agent-a1.jsonl', session('both', { agentId: 'a1' }));
+  const env = homeOnly(join(here.cwd, 'home'));
+  const { stdout: list } = await here.run(['--all'], { env });
+  const { code, stderr, stdout: page } = await here.run(['show', 'both'], { env });
+  expect([code, stderr]).toEqual([0, '']);
+  const [, end = '', counts = ''] =
+    /as the store has it.*\n {2}(.*)\n {2}\S+ \S+ (\d+ calls?, \d+ errors?)/.exec(list) ?? [];
+  expect([end, counts]).toEqual(['rate limit: done', expect.any(String)]);
+  expect(page).toContain(end);
+  expect(page).toContain(counts);
 });
 
 test('telemetry that names a session takes no row from it, and its own calls do not count twice', async () => {

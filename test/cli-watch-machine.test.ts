@@ -294,7 +294,7 @@ test('a call that hangs, a question without an answer and a killed session are t
     ),
     limited: `limited-shop, ‘task of limited’ reached a limit: "You've hit your limit · resets 3am (UTC)"; coxswain show limited`,
     gone: expect.stringMatching(
-      /^gone-shop, ‘task of gone’ was cut off with "git fetch" unfinished: its process has ended, since/,
+      /^gone-shop, ‘task of gone’ was cut off: its process ended with "git fetch" unfinished, since/,
     ),
   });
   expect(

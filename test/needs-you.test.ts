@@ -141,7 +141,11 @@ test('the terminal and the viewer say the same of how a session stands, and whet
     ['stopped after a refused call', 'needs', 'stopped by you, after "git push" was refused'],
     ['worked, although a call was refused', 'done', 'it answered, and its last check (call 2, npm test) passed'],
   ]);
-  expect(killed[0]).toBe('in a call: needs, killed with "git push" unfinished');
+  expect(killed.slice(0, 3)).toEqual([
+    'in a call: needs, its process ended with "git push" unfinished',
+    'in a check: needs, its process ended with "npm test" unfinished',
+    'waits for a permission: needs, its process ended while it waited for permission to use Bash: git push',
+  ]);
 });
 
 test('sessions that answered with a question are apart, and those that were stuck to their end come first among the rest', () => {

@@ -45,7 +45,10 @@ test('a call that is known to take long has half an hour', () => {
   const commands = ['npm test', 'mise run test:ci', 'cargo build', 'sleep 900 && ls', 'tail -f log'];
   expect(commands.flatMap((command) => alertAfter(29, running(command)) ?? [])).toEqual([]);
   expect(commands.map((command) => alertAfter(30, running(command)))).toEqual(
-    commands.map((command) => `has had no record for 30 minutes: "${command}" is still running`),
+    commands.map(
+      (command) =>
+        `has had no record for 30 minutes: "${command}" has no result; it runs, hangs, waits for a permission, or its program has ended`,
+    ),
   );
 });
 

@@ -34,6 +34,10 @@ test('a file without an end leaves the end of the records', () => {
   const retries = verdictOf(undefined, [], { failedRequests: 1, requestError: 'Connection dropped', silentMs: 60_000 });
   const open = { ...recorded, verdict: silent };
   expect(completedBy(open, { ...blank, verdict: retries }).verdict).toEqual(retries);
+  const waited = verdictOf(killed, [], { waitsFor: 'waiting for permission', call: 'npm test', isRunning: true });
+  expect(
+    completedBy({ ...recorded, ending: killed, verdict: waited }, { ...blank, ending: killed, verdict }).verdict,
+  ).toEqual(waited);
   const failing = verdictOf(killed, [], { failedRequests: 3, requestError: 'Connection dropped' });
   const file = { ...blank, ending: killed, verdict: failing };
   expect(completedBy({ ...recorded, ending: killed, verdict }, file).verdict).toEqual(failing);

@@ -1,5 +1,6 @@
 import { present } from '../../core/base/json.ts';
 import type { Moment, RunFacts } from '../../core/facts/run-facts.ts';
+import { WAITED } from '../../core/facts/run-verdict.ts';
 import { CACHE_TOKENS } from '../../core/facts/usage-fold.ts';
 
 /** What only the records know of a session: where it is kept, and what coxswain did in it. */
@@ -36,7 +37,9 @@ export function completedBy(recorded: RunFacts, file: RunFacts | undefined): Run
   const ofAdvice = recorded.moments.filter(({ type }) => !types.has(type));
   const { ending, verdict } = recorded;
   const saysMore = ending !== undefined || verdict.verdict === 'waiting';
-  const isEndOfRecords = saysMore && file.ending === undefined && SAYS_LITTLE.has(file.verdict.verdict);
+  // Hooks tell that a session waits for a permission, and its file does not.
+  const isUnknownToFile = file.ending === undefined || verdict.evidence.includes(WAITED);
+  const isEndOfRecords = saysMore && isUnknownToFile && SAYS_LITTLE.has(file.verdict.verdict);
   return {
     ...file,
     ...present(picked(recorded, OF_RECORDS)),

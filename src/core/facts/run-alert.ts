@@ -62,11 +62,11 @@ export function alertOf(
   if (silentMs < (isLong ? ALERT_TIMES.longMs : ALERT_TIMES.silentMs)) return undefined;
   const silence = `has had no record for ${periodText(silentMs)}`;
   if (!isRunning) return { kind: 'silent', text: `${silence}: its model has not answered`, sinceMs };
-  const hangs = isAlive
-    ? 'it hangs or waits for a permission'
-    : 'it hangs, waits for a permission, or its program has ended';
-  const cause = isLong ? 'is still running' : `has no result; ${hangs}`;
-  return { kind: 'silent', text: `${silence}: "${call}" ${cause}`, sinceMs };
+  const runs = isLong ? 'it runs, hangs' : 'it hangs';
+  const may = isAlive
+    ? `${runs} or waits for a permission`
+    : `${runs}, waits for a permission, or its program has ended`;
+  return { kind: 'silent', text: `${silence}: "${call}" has no result; ${may}`, sinceMs };
 }
 
 /** Returns true for a check, a build, another agent, or a command that waits. */

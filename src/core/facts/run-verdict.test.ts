@@ -42,11 +42,11 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
   const stopped = verdictOf({ outcome: 'aborted', reason: 'interrupted' }, [], running);
   expect(stopped).toMatchObject({ verdict: 'stopped', evidence: 'stopped by you with "npm test" unfinished' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { ...running, othersRunning: 2 }).evidence).toBe(
-    'killed with "npm test" and 2 other calls unfinished',
+    'its process ended with "npm test" and 2 other calls unfinished',
   );
   expect(verdictOf({ outcome: 'aborted' }, []).verdict).toBe('stopped');
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running);
-  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed with "npm test" unfinished' });
+  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'its process ended with "npm test" unfinished' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { isAnswer: true }).verdict).toBe('answered');
 });
 
@@ -105,12 +105,22 @@ test('a run without an end that has no record for six hours was cut off, unless 
   expect(alive).toMatchObject({ verdict: 'open', evidence: '"npm test" has no result yet, no record for 8.0 hours' });
   expect(after(8)).toEqual(['cut_off', 'cut off before it answered; no record for 8.0 hours']);
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, []);
-  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'killed before it answered' });
+  expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'its process ended before it answered' });
   expect(after(24 * 90, { call: 'npm test' })).toEqual(['cut_off', 'cut off, after "npm test"; no record for 90 days']);
   expect(after(8, { call: 'rm -rf build', isRefused: true })[1]).toBe(
     'cut off, after "rm -rf build" was refused; no record for 8.0 hours',
   );
   expect(after(8, { waitsFor: 'waiting for permission' })).toEqual(['waiting', 'waiting for permission']);
+  const killedAt = (waitsFor: string) =>
+    verdictOf({ outcome: 'aborted', reason: 'killed' }, [], { waitsFor, call: 'npm test', isRunning: true });
+  expect(killedAt('waits for your answer: Which port?')).toMatchObject({
+    verdict: 'cut_off',
+    evidence: 'its process ended while it waited for your answer: Which port?',
+  });
+  expect(killedAt('waiting for permission to use Bash').evidence).toBe(
+    'its process ended while it waited for permission to use Bash: npm test',
+  );
+  expect(killedAt('waits for your decision on its plan')).toMatchObject({ verdict: 'answered', cause: 'plan' });
   expect(verdictOf(undefined, []).evidence).toBe('nothing says how it ended');
 });
 
@@ -133,7 +143,7 @@ test('what the evidence says besides the verdict, and its cause, need no reading
   });
   expect(verdictOf({ outcome: 'limit' }, [])).toMatchObject({ why: 'stopped by a limit', cause: 'limit' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running)).toMatchObject({
-    why: 'killed with "npm test" unfinished',
+    why: 'its process ended with "npm test" unfinished',
     cause: 'killed',
   });
   expect(verdictOf({ outcome: 'ended', success: false }, [])).toMatchObject({ cause: 'source' });

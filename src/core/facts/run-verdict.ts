@@ -207,7 +207,7 @@ function duringText(last: LastAct): string {
 
 function endText(word: string, during: string): string {
   if (during === '') return word;
-  return `${word}${during.startsWith('"') ? ' with' : during === UNANSWERED ? '' : ','} ${during}`;
+  return `${word}${during.startsWith('"') ? ' with' : during.startsWith('after ') ? ',' : ''} ${during}`;
 }
 
 function waitCause({ waitsFor = '' }: LastAct): 'permission' | 'plan' | 'question' {
@@ -234,14 +234,17 @@ function waitingVerdict(last: LastAct): RunVerdict {
   return { verdict: 'waiting', evidence, why: evidence.slice(known.length), cause: waitCause(last) };
 }
 
-const UNANSWERED = 'before it answered';
-
 export function cutOffText(last: LastAct): string {
   return endText('cut off', cutOffWhy(last));
 }
 
+/** These words are in the evidence of a run whose process ended before its user decided. */
+export const WAITED = 'while it waited for';
+
 function cutOffWhy(last: LastAct): string {
-  return duringText(last) || UNANSWERED;
+  const { waitsFor = '' } = last;
+  if (waitsFor !== '') return waitingText(last).replace(/^wait(?:s|ing) for/, WAITED);
+  return duringText(last) || 'before it answered';
 }
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
@@ -257,7 +260,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     const evidence = `its source says that it ${success ? 'worked' : 'failed'}${detail}`;
     return { verdict: success ? 'worked' : 'failed', evidence, why: evidence, ...(success ? {} : { cause: 'source' }) };
   }
-  if (waitsFor !== '' && (ended === undefined || reason === 'killed')) return waitingVerdict(last);
+  if (waitsFor !== '' && ended === undefined) return waitingVerdict(last);
   const during = duringText(last);
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };
@@ -286,7 +289,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: 'stopped', evidence, ...said(during), ...(isRefused ? { isRefused } : {}) };
   }
   if (reason === 'killed') {
-    if (isPlan && !isRunning) return planVerdict(last);
+    if ((isPlan && !isRunning) || waitsFor === WAITS_FOR_DECISION) return planVerdict(last);
     const evidence = endText(inWords('reason', reason), cutOffWhy(last));
     return { verdict: 'cut_off', evidence, why: evidence, cause: reason };
   }

@@ -24,7 +24,7 @@ export const WORDS = {
     refused: 'refused by the model',
     invalid_request: 'request rejected',
     interrupted: 'interrupted',
-    killed: 'killed',
+    killed: 'its process ended',
     permission: 'waiting for permission',
   },
   cause: {

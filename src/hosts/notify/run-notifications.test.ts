@@ -232,11 +232,12 @@ test('an end says what the agent asks, and that its work was refused', () => {
 test('a session that is ended from outside is told once, with what ran', () => {
   const { notices, take } = toldOf(starts);
   expect(take(ends)).toEqual(['Run r was cut off with "git push" unfinished']);
-  expect(notices.brokenOff('r', 'was cut off: its process has ended', AT_MS)).toBeUndefined();
+  expect(notices.brokenOff('r', 'was cut off: its process ended', AT_MS)).toBeUndefined();
   const gone = toldOf(starts);
-  const told = gone.notices.brokenOff('r', 'was cut off: its process has ended', AT_MS);
-  expect(told?.message).toMatch(/^Run r was cut off: its process has ended, since/);
+  const told = gone.notices.brokenOff('r', 'was cut off: its process ended', AT_MS);
+  expect(told?.message).toMatch(/^Run r was cut off: its process ended, since/);
   expect(gone.take(killed)).toEqual([]);
+  expect(toldOf(starts).take(killed)).toEqual(['Run r was cut off: its process ended with "git push" unfinished']);
   // It goes on, and ends again.
   expect(gone.take(says('Done.'))).toEqual([]);
   expect(gone.take(answers)).toEqual(['Run r ended: answered']);

@@ -246,9 +246,13 @@ function endNews({ labels, outcome, reason, success }: RunOutcome, view: RunView
   const error = labels?.['error'];
   const words = typeof error === 'string' && error.trim() !== '' ? [`"${error.trim()}"`] : [];
   if (hasFailed && LIMITS.has(reason)) return ['limit', `reached a limit: ${words[0] ?? reasonText}`];
+  const { lastAct, verdict, work } = view;
+  if (reason === 'killed') {
+    const { evidence } = verdict;
+    return verdict.verdict === 'cut_off' ? ['failed', `was cut off: ${evidence}`] : ['ended', `ended: ${evidence}`];
+  }
   if (hasFailed) return ['failed', ['failed', reasonText, ...words].join(': ')];
   if (success === true) return ['ended', `ended: ${reasonText}`];
-  const { lastAct, verdict, work } = view;
   // A host that is ended from outside says no more than that it ended.
   if (reason === undefined && lastAct.isRunning === true) return ['failed', `was ${cutOffText(lastAct)}`];
   const failed = view.checks.findLast((check) => check.failed)?.command;

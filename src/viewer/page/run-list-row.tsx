@@ -215,8 +215,7 @@ export function stateOf(run: ListedRow): RunStateWords {
   if (success === true || verdict === 'worked') return state('good', 'Succeeded', 'success');
   if (success === false || verdict === 'failed') return state('bad', 'Failed', 'failed');
   if (verdict === 'cut_off') return state('stuck', 'Cut off', 'failed');
-  if (verdict === 'waiting' || run.waitsFor !== undefined)
-    return state('stuck', 'Waiting', 'needs', safeLine(evidence || (run.waitsFor ?? '')));
+  if (verdict === 'waiting') return state('stuck', 'Waiting', 'needs');
   if (verdict === 'stopped') return state('', 'Stopped', 'ended');
   if (verdict === 'answered') return state('', 'Answered', 'done');
   if (outcome !== undefined) return state('', 'Ended', 'ended');

@@ -75,7 +75,6 @@ export interface RunExtras extends RunUsage, Omit<RunVerdict, 'answer' | 'why'> 
   readonly changed?: { readonly count: number; readonly names: readonly string[] };
   /** The last failed test, lint or build command that did not pass later, else the last one. */
   readonly check?: { readonly command: string; readonly failed: boolean };
-  readonly waitsFor?: string;
   /** For a run that may be at work: that its context is nearly full, or that it spends faster than sessions do. */
   readonly pressure?: string;
   /** The most frequent error line, with masked numbers, and how often it occurs. Absent without error lines. */

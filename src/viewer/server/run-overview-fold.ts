@@ -84,7 +84,6 @@ export class RunOverviewFold implements KnownTimeline {
       runningCall,
       usage,
       verdict,
-      waitsFor,
     } = this.#view;
     const { answer, why: _why, ...ending } = verdict;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
@@ -97,7 +96,7 @@ export class RunOverviewFold implements KnownTimeline {
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
       ...present({ wasted, errorLine }),
       ...ending,
-      ...(verdict.verdict === 'open'
+      ...(verdict.verdict === 'open' || verdict.verdict === 'waiting'
         ? { lastAct: runningCall && takesLong(runningCall) ? { ...lastAct, isLong: true } : lastAct }
         : {}),
       ...(verdict.verdict === 'open' && pressure.length > 0
@@ -107,7 +106,6 @@ export class RunOverviewFold implements KnownTimeline {
         lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),
       ...present({ changed: changedIn(work.filesChanged), check: check && checkOf(check) }),
-      ...(waitsFor === '' ? {} : { waitsFor }),
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
       ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),

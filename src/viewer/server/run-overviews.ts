@@ -17,7 +17,7 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import { RunRows } from './run-rows.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
-const LAYOUT = 18;
+const LAYOUT = 19;
 const BATCH_ROWS = 500;
 const BATCH_MS = 1_000;
 /** Maximum number of cached timelines. Each takes about 100 KB. */

@@ -25,6 +25,7 @@ import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
 import { belowFacts, changedFiles, familyOf, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
 import { namedRun, type NumberedRun, runOfMachine, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
+import { completedBy } from '../../runs/recorded-session.ts';
 import { markStanding, mayStand, standingNow } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
@@ -35,7 +36,7 @@ import { CoxswainError } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { callReadingDocument, explainCall } from './show-call.ts';
-import { withoutNumber } from '../../../core/facts/task-title.ts';
+import { StoredNames, withoutNumber } from '../../../core/facts/task-title.ts';
 
 const MAX_ADVICE = 20;
 const MAX_FILES = 6;
@@ -76,8 +77,11 @@ async function showRecordedRun(
     for await (const record of store.readRun(run.runId)) fold.fold(record);
     const standing = mayStand(fold) ? await standingNow() : undefined;
     if (standing !== undefined) markStanding(fold, standing);
-    const alone = fold.facts(systemClock.nowMs());
-    const below = await familyIn(store, alone);
+    const recorded = fold.facts(systemClock.nowMs());
+    const files = options.store === undefined ? await filesOf(store, run, terminal) : undefined;
+    const project = recorded.project ?? files?.get(run.runId)?.project;
+    const alone = { ...completedBy(recorded, files?.get(run.runId)), ...present({ project }) };
+    const below = (await familyIn(store, recorded)).map((one) => completedBy(one, files?.get(one.id)));
     const report = judgedWith(alone, below);
     const place = { id: run.runId, path: shownStore(file) };
     const done = doneLines(report, {
@@ -97,6 +101,26 @@ async function showRecordedRun(
   } finally {
     await store.close();
   }
+}
+
+/** What the file of a recorded session has of its runs, by their ids in the store, as the report reads it. */
+async function filesOf(
+  store: StoreReader,
+  { conversationId, runId }: RunSummary,
+  terminal: Terminal,
+): Promise<ReadonlyMap<string, RunFacts>> {
+  const files = new Map<string, RunFacts>();
+  const sessionId = conversationId ?? withoutNumber(runId);
+  const session = await sessionNamed(sessionId).catch(() => undefined);
+  if (session?.id !== sessionId) return files;
+  const stored = new StoredNames();
+  for await (const run of allRuns(store)) stored.add(run);
+  const query = { problems: new Problems(terminal), ...present({ standing: await standingNow() }) };
+  for await (const found of runsOfSources(findSources([session.path]), query)) {
+    const id = stored.idOf(found.id) ?? '';
+    if ((files.get(id)?.calls ?? 0) <= found.calls) files.set(id, found);
+  }
+  return files;
 }
 
 async function familyIn(store: StoreReader, run: RunFacts): Promise<readonly RunFacts[]> {

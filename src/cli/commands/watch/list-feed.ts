@@ -61,7 +61,7 @@ export class ListFeed implements MachineFeed {
     }
     row.atMs = Math.max(row.atMs, event.atMs ?? 0);
     row.alert = undefined;
-    if (event.type === 'run_ended') row.outcome = outcomeText(event);
+    if (event.type === 'run_ended') row.outcome = event.evidence ?? outcomeText(event);
     else if (event.type !== 'run_started') row.outcome = '';
     if (event.type === 'call') {
       row.calls += 1;

@@ -93,8 +93,8 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
 }
 
 function endLine(event: WatchedEvent & { readonly type: 'run_ended' }, paint: Paint): string {
-  const { run, outcome, success } = event;
-  const how = outcomeText({ outcome, ...present({ success }) });
+  const { evidence, run, outcome, success } = event;
+  const how = evidence === undefined ? outcomeText({ outcome, ...present({ success }) }) : printableCut(evidence, 160);
   return `${paint('bold', `■ ${how}`)}${paint('dim', `, run ${printableCut(run, ID_CHARS)}`)}`;
 }
 

@@ -34,6 +34,8 @@ interface WatchedEnd extends WatchPlace {
   readonly outcome: string;
   readonly reason?: string;
   readonly success?: boolean;
+  /** What the report says of a run whose process ended. */
+  readonly evidence?: string;
 }
 
 /** What only a clock finds: the run waits for a person, or is silent. `failing`: the same new failure in five sessions within an hour. */

@@ -22,7 +22,7 @@ import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
 import { withoutNumber } from '../../../core/facts/task-title.ts';
-import { cutOffText } from '../../../core/facts/run-verdict.ts';
+import { verdictOf } from '../../../core/facts/run-verdict.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { sessionIdOf, stateOfSession } from '../../../formats/find-sessions.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -87,9 +87,10 @@ class WatchedRun {
 
   /** Words for the work during which the process of the run ended. Undefined if it was not at work, or if this was returned before. */
   brokenOff({ lastAct, outcome }: RunView): string | undefined {
-    if (outcome !== undefined || lastAct.isAnswer === true || this.#alerted === 'gone') return undefined;
+    const { evidence, verdict } = verdictOf(KILLED, [], lastAct);
+    if (outcome !== undefined || verdict !== 'cut_off' || this.#alerted === 'gone') return undefined;
     this.#alerted = 'gone';
-    return `was ${cutOffText(lastAct)}: its process has ended`;
+    return evidence;
   }
 
   placeOf(atMs: number): WatchPlace {
@@ -178,6 +179,9 @@ const SLEPT_MS = 30_000;
 /** Time without a record before a session without a process counts as cut off, in milliseconds. */
 const GONE_MS = 60_000;
 
+/** How a run ends if its process does. */
+const KILLED = { outcome: 'aborted', reason: 'killed' } as const;
+
 interface OpenRun {
   readonly watched: WatchedRun;
   readonly source: WatchedSource;
@@ -251,9 +255,11 @@ export class Watcher {
       const file = source.fileOf?.(watched.runId);
       const found = file === undefined ? watched.view : file.views?.get(watched.runId);
       if (found === undefined) continue;
-      // A file of Gemini CLI has a call once it has ended; a hook reports its start.
-      const isBehind = found.runningCall === undefined && watched.view.lastAtMs >= found.lastAtMs;
-      const view = isBehind && watched.view.runningCall !== undefined ? watched.view : found;
+      // A file of Gemini CLI has a call once it has ended; a hook reports its start, and a permission that it waits for.
+      const isBehind = watched.view.lastAtMs >= found.lastAtMs;
+      const hasCall = found.runningCall === undefined && watched.view.runningCall !== undefined;
+      const waits = found.waitsFor === '' && watched.view.waitsFor !== '';
+      const view = isBehind && (hasCall || waits) ? watched.view : found;
       const { outcome } = view;
       // Following has not come to the end that the whole file has.
       if (outcome !== undefined && watched.view.outcome === undefined && source.isLive(view.lastAtMs)) {
@@ -272,7 +278,9 @@ export class Watcher {
       const session = watched.claudeSession;
       if (session !== undefined && standsAs(session, standing) === 'killed') {
         const brokenOff = nowMs - view.lastAtMs > GONE_MS ? watched.brokenOff(view) : undefined;
-        if (brokenOff !== undefined) this.#tell(this.#notices.brokenOff(watched.runId, brokenOff, view.lastAtMs));
+        if (brokenOff === undefined) continue;
+        await feed.take({ type: 'run_ended', ...watched.placeOf(view.lastAtMs), ...KILLED, evidence: brokenOff });
+        this.#tell(this.#notices.brokenOff(watched.runId, `was cut off: ${brokenOff}`, view.lastAtMs));
         continue;
       }
       const process = session === undefined ? undefined : standing?.open.get(session);
