@@ -107,6 +107,9 @@ test('a run without an end that has no record for six hours was cut off, unless 
   const killed = verdictOf({ outcome: 'aborted', reason: 'killed' }, []);
   expect(killed).toMatchObject({ verdict: 'cut_off', evidence: 'its process ended before it answered' });
   expect(after(24 * 90, { call: 'npm test' })).toEqual(['cut_off', 'cut off, after "npm test"; no record for 90 days']);
+  expect(after(8, { call: 'npm test', failedCall: 4 })[1]).toBe(
+    'cut off, after the failed "npm test"; no record for 8.0 hours',
+  );
   expect(after(8, { call: 'rm -rf build', isRefused: true })[1]).toBe(
     'cut off, after "rm -rf build" was refused; no record for 8.0 hours',
   );

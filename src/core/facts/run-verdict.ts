@@ -195,14 +195,16 @@ export function failedRequestsText({ failedRequests = 0, requestError = '' }: La
   return `after ${countOf(failedRequests, 'failed request')}${requestError === '' ? '' : ` (${requestError})`}`;
 }
 
-/** `"npm test" unfinished`, whether it ran or waited for a permission, or `after "npm test"`; empty without a call. */
+/** `"npm test" unfinished`, whether it ran or waited for a permission, or `after "npm test"`, which may have failed; empty without a call. */
 function duringText(last: LastAct): string {
-  const { call = '', isRefused = false, isRunning = false, othersRunning = 0 } = last;
+  const { call = '', failedCall, isRefused = false, isRunning = false, othersRunning = 0 } = last;
   const requests = failedRequestsText(last);
   if (requests !== '' && !isRunning) return requests;
   if (call === '') return '';
   const others = othersRunning === 0 ? '' : ` and ${countOf(othersRunning, 'other call')}`;
-  return isRunning ? `"${call}"${others} unfinished` : `after "${call}"${isRefused ? ' was refused' : ''}`;
+  return isRunning
+    ? `"${call}"${others} unfinished`
+    : `after ${failedCall === undefined ? '' : 'the failed '}"${call}"${isRefused ? ' was refused' : ''}`;
 }
 
 function endText(word: string, during: string): string {
