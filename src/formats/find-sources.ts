@@ -89,10 +89,7 @@ function folderIn(line: string): string | undefined {
 export interface FoundSource {
   /** Path, or `-` for standard input. */
   readonly path: string;
-  /**
-   * True for a file that the user named, directly or by a glob, and for files that belong to such a file. False for a file
-   * found in a folder. For those, an unknown format (`format-unknown`) need not be reported.
-   */
+  /** True for a file that the user named, or a glob, and its companions. Else an unknown format (`format-unknown`) needs no report. */
   readonly named: boolean;
   /** File size. Absent for standard input and for anything that is not a regular file. */
   readonly sizeBytes?: number;

@@ -23,7 +23,6 @@ export interface LineImport {
   line(value: unknown, lineNumber: number, text?: string): Iterable<ImportItem>;
   /** Called while a followed source does not grow. Returns the buffered items that can be complete. Default: none. */
   pause?(): Iterable<ImportItem>;
-  /** Called at the end of the source. */
   end(): Iterable<ImportItem>;
 }
 

@@ -23,7 +23,6 @@ export interface ReadRun {
 /** Output of `readRuns`, in source order. */
 export type ReadRunsItem =
   | { readonly type: 'record'; readonly run: ReadRun; readonly record: TrajectoryRecord }
-  /** The run has no more records. */
   | { readonly type: 'end'; readonly run: ReadRun }
   /** `run` is set if the diagnostic belongs to one open run. */
   | { readonly type: 'diagnostic'; readonly diagnostic: ImportDiagnostic; readonly run?: ReadRun };

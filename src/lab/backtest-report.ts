@@ -17,7 +17,6 @@ export interface BacktestReport {
   readonly parts: readonly PartReport[];
   /** Present with `--compare`: the changes from the first configuration to the second. */
   readonly comparison?: ComparisonReport;
-  /** Present with `--sweep`. */
   readonly sweep?: SweepReport;
   /** Empty without gates. Gates are checked on the last part, with the last configuration. */
   readonly gates: readonly GateReport[];
@@ -25,7 +24,6 @@ export interface BacktestReport {
   readonly notes: readonly string[];
 }
 
-/** A tested configuration. */
 export interface ConfigurationReport {
   /** `standard`, the path of the configuration file, or `field=value` for a point of a sweep. */
   readonly name: string;
@@ -100,7 +98,6 @@ export interface PartFigures {
   readonly details: readonly SignalReport[];
   /** The figures per kind of the patterns flagged at `warn` or above, with or without advice. */
   readonly patterns: readonly SignalReport[];
-  /** Present with `--stop-early`. */
   readonly stopEarly?: StopEarlyReport;
 }
 

@@ -29,7 +29,6 @@ export interface Configuration {
   /** The hash of the steering, in `run_started`; with a deadline or a budget, a hash of these too. */
   readonly hash: string;
   readonly steering: ResolvedSteering;
-  /** The options from which `steering` was resolved. */
   readonly options: SteeringOptions;
   readonly deadline?: TimeSpan;
   readonly budget?: Budget;

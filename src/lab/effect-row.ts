@@ -10,7 +10,6 @@ import type { Delivery, AdviceOutcome } from '../core/facts/advice-outcome.ts';
 import { RunView } from '../core/facts/run-view.ts';
 import type { QuartilesReport, ShareReport } from './backtest-report.ts';
 
-/** Version of the shape of an `EffectReport`. */
 export const EFFECT_REPORT_VERSION = 3;
 
 /** The minimum number of runs per arm for a comparison. The intervals are approximations that need about twenty runs. */

@@ -23,7 +23,6 @@ export interface ExampleRun {
   readonly id: string;
   readonly source: string;
   readonly positive: boolean | null;
-  /** Its labelled calls. */
   readonly moments?: readonly LabelledMoment[];
 }
 

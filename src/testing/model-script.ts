@@ -140,7 +140,6 @@ export interface CapturedRequest {
 export interface FakeModelServer {
   /** The base URL, such as `http://127.0.0.1:49152`. */
   readonly url: string;
-  /** All requests, in order. */
   readonly requests: readonly CapturedRequest[];
   /** The requests answered by the script, in order. */
   mainRequests(): readonly CapturedRequest[];

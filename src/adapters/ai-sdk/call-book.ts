@@ -32,7 +32,6 @@ interface BookedCall {
 
 const { channel = '' } = aiSdkCapabilities.post_tool_result;
 
-/** Options of `CallBook`. */
 export interface CallBookOptions extends Pick<RefusalOptions, 'isRefused' | 'isError'> {
   readonly maxChars: number;
 }

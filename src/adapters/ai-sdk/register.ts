@@ -1,7 +1,4 @@
-/**
- * `node --import coxswain/ai-sdk/register app.js` records the agent loops of an app on ai 7 without changes to it; no
- * advice is given. `COXSWAIN_STORE` is the store's address; default: the project's store.
- */
+/** `node --import coxswain/ai-sdk/register app.js` records the agent loops of an ai 7 app in `COXSWAIN_STORE`, else the project's store. */
 import { projectStoreFile } from '../../core/node/git-folder.ts';
 import { messageOf } from '../../core/base/error.ts';
 import type { RecordingTelemetry } from './record-telemetry.ts';

@@ -24,7 +24,6 @@ import { toolResultOf } from '../claude/tool-response.ts';
 import { plainContent } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 
-/** Options of the adapter of `@anthropic-ai/sdk`. */
 export type AnthropicOptions = RefusalOptions;
 
 /** A call in an answer: a `tool_use` block. */
@@ -184,10 +183,7 @@ function resultOf(block: unknown): readonly ShownResult[] {
   return [{ id, result: toolResultOf(content), isError: isError === true }];
 }
 
-/**
- * Adds a text block to the last message, after the results of calls, which must come first, or a message after a plain text. A
- * request that gives the beginning of the answer has the text in its system prompt.
- */
+/** Adds a text block after the results in the last message, a message after plain text, or, before a prefilled answer, system text. */
 function withAdvice(body: JsonMembers, text: string): JsonMembers {
   const messages: readonly unknown[] = Array.isArray(body['messages']) ? body['messages'] : [];
   const last = membersOf(messages.at(-1));
@@ -234,7 +230,6 @@ interface OpenBlock {
   json: string;
 }
 
-/** Assembles a streamed message. */
 function answerStream(): AnswerStream {
   let message: JsonMembers | undefined;
   let end: JsonMembers = {};

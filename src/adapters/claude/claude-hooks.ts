@@ -13,7 +13,6 @@ import type { HostEvent } from '../host/host-event.ts';
 import type { ClaudeThread } from './claude-thread.ts';
 import { channelOf, contextAnswer } from './to-output.ts';
 
-/** Options of `claudeHooks`. */
 export interface ClaudeHookOptions<Theirs extends object = object> extends AdapterOptions {
   /** Your own hooks. They are kept and called together with the coxswain hooks. */
   readonly hooks?: Theirs;

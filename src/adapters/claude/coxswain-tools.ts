@@ -40,7 +40,6 @@ export interface ClaudeTool {
   handler: (args: unknown, extra: unknown) => Promise<{ content: { type: 'text'; text: string }[] }>;
 }
 
-/** Options of `coxswainTools`. */
 export type ClaudeToolOptions = Pick<AdapterOptions, 'onError'>;
 
 const CALL_ID = 'claudecode/toolUseId';

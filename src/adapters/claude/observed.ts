@@ -7,7 +7,6 @@ import { present, isJsonObject } from '../../core/base/json.ts';
 import { plainContent } from '../host/content-blocks.ts';
 import { readMessage, type SessionMessage } from './read-message.ts';
 
-/** Options of `observed`. */
 export type ObserveOptions = Pick<AdapterOptions, 'onError'>;
 
 /**

@@ -20,7 +20,6 @@ import { plainContent, usageOf } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
 
-/** Options of the adapter of `@google/genai`. */
 export type GoogleGenAiOptions = RefusalOptions;
 
 /** A call in an answer. The API may give it no id. */
@@ -237,7 +236,6 @@ function answerOf(body: unknown): ConversationAnswer | undefined {
   };
 }
 
-/** Joins the chunks of a streamed answer. */
 function answerStream(): AnswerStream {
   let last: JsonMembers | undefined;
   let usage: unknown;

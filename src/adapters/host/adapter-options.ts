@@ -4,10 +4,7 @@ import { present } from '../../core/base/json.ts';
 import type { AgentIdentity } from '../../core/records/agent-event.ts';
 import type { Run } from '../../core/run/run.ts';
 
-/**
- * The run of an agent, or a function that returns it, for an agent that serves several runs, such as one of a module. The
- * function is called for each request and each tool, in their asynchronous context.
- */
+/** The run of an agent, or, for several runs, a function that returns it in the asynchronous context of each request and tool. */
 export type RunSource = Run | (() => Run);
 
 export interface AdapterOptions {

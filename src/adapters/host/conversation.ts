@@ -24,7 +24,6 @@ export interface RequestNews {
   readonly results: readonly ShownResult[];
 }
 
-/** A tool result in a request. */
 export interface ShownResult extends Omit<CallResult, 'isError'> {
   /** Empty if the provider gives calls no ids; the call is then the first open one of its tool. */
   readonly id: string;
@@ -44,7 +43,6 @@ export interface SentRequest {
   readonly isClosed: boolean;
 }
 
-/** Options of `Conversation`. */
 export type ConversationOptions = Pick<RefusalOptions, 'isRefused' | 'isError' | 'maxChars'>;
 
 /**
@@ -147,7 +145,6 @@ export class Conversation {
     this.run.emit({ type: 'provider_request_prepared', ...request });
   }
 
-  /** Records an answer of the model. */
   answered({ message, calls }: ConversationAnswer): void {
     const { run } = this;
     this.#isAsking = false;

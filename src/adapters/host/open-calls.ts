@@ -2,7 +2,6 @@ import { LruMap } from '../../core/base/lru-map.ts';
 import type { AdviceHandle } from '../../core/run/advice-handle.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
 
-/** A call that has not ended. */
 export interface OpenCall extends IssuedCall {
   /** Id that is unique in the run: the host's id, or an id derived from it. */
   readonly callId: string;
@@ -50,7 +49,6 @@ export class UnansweredCalls {
     return this.#open.get(id);
   }
 
-  /** Returns the first open call of a tool. */
   firstOf(name: string | undefined): OpenCall | undefined {
     return this.all().find((call) => call.name === name);
   }

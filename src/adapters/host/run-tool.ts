@@ -8,7 +8,6 @@ import type { Guard } from './guarded.ts';
 import { troubleOf } from './run-outcome.ts';
 import type { RunScope } from './run-scope.ts';
 
-/** Dependencies of `runTool`. */
 export interface ToolParts {
   readonly scope: RunScope;
   readonly guard: Guard;
@@ -19,7 +18,6 @@ export interface ToolParts {
   readonly isError?: (result: unknown) => boolean;
 }
 
-/** A tool that is about to run. */
 export interface ToolWork {
   readonly call: IssuedCall;
   /** The other calls in the model's message, if known. */

@@ -17,7 +17,6 @@ export interface ModelApi {
   readonly path: RegExp;
   /** Reads a whole answer from JSON. Undefined for any other shape. */
   readonly answerOf: (body: unknown) => ConversationAnswer | undefined;
-  /** Assembles a streamed answer. */
   readonly answerStream: () => AnswerStream;
   /** Returns true for an answer that is still in progress and arrives separately. Default: never. */
   readonly isUnfinished?: (body: unknown) => boolean;
@@ -30,7 +29,6 @@ export interface AnswerStream {
   isWhole(): boolean;
 }
 
-/** Assembles an answer from its events. */
 export interface EventCollector {
   take(event: JsonMembers): readonly string[];
   answer(): unknown;

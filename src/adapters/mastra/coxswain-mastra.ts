@@ -57,7 +57,6 @@ interface ConversationState {
   outgoing: OutgoingRequest | undefined;
 }
 
-/** A tool that runs. */
 interface RunningTool {
   readonly conversation: Followed<ConversationState>['conversation'];
   readonly call: OpenCall;

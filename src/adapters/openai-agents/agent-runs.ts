@@ -28,7 +28,6 @@ interface Loop {
   readonly byAgent: Map<string, Run>;
   /** Active calls of unwrapped tools. The value is the function that ends the scope of the call. */
   readonly tools: Map<string, () => boolean>;
-  /** The agents of its calls. */
   readonly callers: LruMap<AgentShape>;
   active: Run;
   /** The result of the latest call of the runner; of a stream, before the stream is read. */

@@ -1,4 +1,4 @@
-import { invalidArgument, CoxswainError } from './error.ts';
+import { invalidArgument, type CoxswainError, invalidDefinition } from './error.ts';
 import { expectedText, fitsShape, foundText, type Shape, type ShapesOf } from './shape.ts';
 
 /** Names the options in its CoxswainError "invalid-argument". */
@@ -35,7 +35,7 @@ export function checkedOptions<Options extends object>(
 
 function unknownOption(option: string, shapes: object): CoxswainError {
   const message = `there is no option ${option.slice(0, 64)}; ${nameHint(option, Object.keys(shapes))}`;
-  return new CoxswainError('invalid-definition', message, { details: { option } });
+  return invalidDefinition(message, { option });
 }
 
 function nameHint(name: string, names: readonly string[]): string {
@@ -47,9 +47,7 @@ function nameHint(name: string, names: readonly string[]): string {
 function optionOf(name: string, value: unknown, shape: Shape): unknown {
   if (value === undefined) return 'default' in shape ? shape.default : undefined;
   if (fitsShape(value, shape)) return value;
-  throw new CoxswainError('invalid-definition', `${name} must be ${expectedText(shape)}, got ${foundText(value)}`, {
-    details: { option: name },
-  });
+  throw invalidDefinition(`${name} must be ${expectedText(shape)}, got ${foundText(value)}`, { option: name });
 }
 
 /** A name that differs only in case and separators is preferred; else the edit distance is at most a third of its length. */

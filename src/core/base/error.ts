@@ -71,6 +71,10 @@ export function invalidArgument(message: string, options?: CoxswainErrorOptions)
   return new CoxswainError('invalid-argument', message, options);
 }
 
+export function invalidDefinition(message: string, details: Readonly<Record<string, unknown>>): CoxswainError {
+  return new CoxswainError('invalid-definition', message, { details });
+}
+
 export function messageOf(thrown: unknown): string {
   try {
     // A thrown value may be a proxy, and `message` may have any type.

@@ -14,7 +14,6 @@ export type Shape =
 
 export interface FlagShape {
   readonly kind: 'flag';
-  /** Only `true` is allowed. */
   readonly onlyTrue?: boolean;
   readonly default?: boolean;
 }
@@ -125,7 +124,6 @@ export function choiceOf<Value extends string>(values: readonly Value[], default
   return { kind: 'choice', values, ...present({ default: defaultValue }) };
 }
 
-/** A list of at most `maxItems`. */
 export function list(items: Shape, maxItems: number, minItems = 0): ListShape {
   return { kind: 'list', items, minItems, maxItems };
 }

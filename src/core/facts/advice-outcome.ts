@@ -46,7 +46,6 @@ export interface AdviceOutcome {
   readonly adviceId: string;
   readonly providerName: string;
   readonly speaker: 'feedback' | 'guidance';
-  /** The text for the agent. */
   readonly text: string;
   /** The severity of feedback: `info`, `caution`, `warning`. */
   readonly severity?: string;
@@ -116,16 +115,12 @@ export interface HeldAdvice {
   readonly providerName: string;
   /** A key of `WORDS.held`. */
   readonly reason: string;
-  /** Number of calls before it. */
   readonly callsBefore: number;
 }
 
 const MAX_HELD_SHOWN = 20;
 
-/**
- * The records must come in `seq` order, from the first. Cost per record: O(advice texts whose calls are still counted),
- * which are few because of the cadence. Memory for `maxPieces` advice texts.
- */
+/** Records in `seq` order, from the first. Cost: O(advice whose calls are still counted), which are few. Memory: `maxPieces` texts. */
 export class AdviceOutcomeFold {
   readonly #callLimit: number;
   readonly #maxPieces: number;

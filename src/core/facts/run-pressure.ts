@@ -87,7 +87,6 @@ export class PressureFold {
     return this.#add({ atMs, costUsd: (usage && answerCost(usage, modelId, MODEL_PRICES)) ?? 0, children: 0 });
   }
 
-  /** The run started a subagent. */
   child(atMs: number): readonly RunPressure[] {
     return this.#add({ atMs, costUsd: 0, children: 1 });
   }

@@ -262,10 +262,7 @@ const NEXT_CALLS: readonly (readonly [NextCall, string])[] = [
 /** With fewer calls after the last advice, it is not known whether it helped. */
 const TELLING_CALLS = 5;
 
-/**
- * Says no if a pattern was never cleared, but never yes: one run does not show that the advice was the cause. Advice
- * without a pattern, such as a deadline, counts for the next call only.
- */
+/** No if a pattern was never cleared, but never yes: one run shows no cause. Advice without a pattern counts for the next call only. */
 function helpText({ advice, calls }: StoryFacts): string {
   if (advice.length === 0) return 'There was no advice.';
   const delivered = advice.filter(({ delivery }) => delivery === 'delivered');

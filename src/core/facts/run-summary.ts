@@ -43,7 +43,6 @@ export interface RunSummary {
   readonly format?: string;
   readonly modelId?: string;
   readonly agentName?: string;
-  /** The host's id of the conversation. */
   readonly conversationId?: string;
   /** The damage in one line, if the store cannot read the whole run. The counts cover the records before it. */
   readonly problem?: string;

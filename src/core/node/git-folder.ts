@@ -144,10 +144,7 @@ function isFolder(path: string | undefined): path is string {
 
 const MAX_NAME_CHARS = 40;
 
-/**
- * In the user's data folder: no repository can contain it, and deleting a work tree deletes no runs. All work trees
- * share it. Named after the project's folder and a 64-bit hash of its path. The file may not exist.
- */
+/** In the user's data folder, shared by all work trees, named after the project's folder and a 64-bit hash of its path. May not exist. */
 export function projectStoreFile(projectFolder: string, places: StatePlaces): string {
   const identity = projectIdentity(projectFolder);
   const name = basename(identity, '.git')

@@ -1,10 +1,7 @@
 import { CoxswainError, messageOf } from '../base/error.ts';
 import { redactText, type RedactTextOptions } from '../redact/redact-text.ts';
 
-/**
- * `retry`: the same batch may succeed later; `hole`: the sink expects earlier records first; `spoiled`: a record cannot
- * be stored; `refused`: the sink has other records of this id; `over`: it accepts no more.
- */
+/** `retry`: may succeed later; `hole`: needs earlier records; `spoiled`: cannot be stored; `refused`: other records; `over`: no more. */
 type AppendFault = 'retry' | 'hole' | 'spoiled' | 'refused' | 'over';
 
 export function appendFault(error: unknown): AppendFault {

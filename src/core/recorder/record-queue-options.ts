@@ -77,7 +77,6 @@ export type EmitAnswer = 'accepted' | 'dropped';
 /** `stored`: everything added before is stored. `incomplete`: some records were dropped or still wait. */
 export type FlushAnswer = 'stored' | 'incomplete';
 
-/** The result of `run.end`. */
 export interface EndAnswer {
   /** True if every record of the run is stored. False without a store. */
   readonly stored: boolean;

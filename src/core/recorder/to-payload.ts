@@ -30,10 +30,7 @@ export class InputTally {
   }
 }
 
-/**
- * Undefined for a streaming delta and for `agent_start`, which only resets a stream. Only changes names: the values
- * match the types after `repairPayload`. An event of an unknown type becomes `unrecognised`.
- */
+/** Undefined for a streaming delta and `agent_start`. Only renames, after `repairPayload`. An unknown type becomes `unrecognised`. */
 export function toPayload(event: AgentEvent): TrajectoryPayload | undefined {
   switch (event.type) {
     case 'agent_start':

@@ -16,10 +16,7 @@ export interface TrajectoryRecord {
   readonly depth: number;
   /** Unix milliseconds of the event. 0 if an imported source states no time. */
   readonly recorded_at_unix_ms: number;
-  /**
-   * The id of an input that could not be stored when it arrived. All records of one input share the id, so that the input
-   * is never folded twice. Absent for records that were stored immediately.
-   */
+  /** All records of an input that was stored late share it, so that the input is folded once. Absent for any other. */
   readonly late_input_id?: string;
   readonly payload: TrajectoryPayload;
 }
@@ -55,10 +52,7 @@ export type StoredPendingCall = ShapeOf<'pending_call'>;
 /** The identity of a run, as stored. A child run (a subagent) has its parent's id, and its depth is one greater. */
 export type RunIdentity = ShapeOf<'identity'>;
 
-/**
- * How a call ended. A refused call did not run because a person, a policy, a sandbox or a hook refused it. A cancelled call was
- * stopped by the user, or skipped by the host. Neither is a failure.
- */
+/** `refused` by a person, a policy, a sandbox or a hook; `cancelled` by the user, or skipped by the host. Neither is a failure. */
 export type CallOutcome = ValueOf<'call_outcome'>;
 
 /** Returns the outcome of a call. Records of earlier versions have only the error flag. */

@@ -9,7 +9,6 @@ export interface FieldWriter {
   readonly text: (text: string) => string;
   /** Transforms such content of any JSON type. */
   readonly json: (value: Json) => Json;
-  /** Transforms the result of a tool. */
   readonly result: (value: Json) => Json;
   /** Transforms a short word from the host: a tool name, an outcome, a channel. */
   readonly name: (text: string) => string;

@@ -1,4 +1,4 @@
-import { invalidArgument, CoxswainError, messageOf } from '../base/error.ts';
+import { invalidArgument, messageOf, invalidDefinition } from '../base/error.ts';
 import { hashText } from '../base/hash.ts';
 import { answerCost, type ModelPrices } from '../records/answer-cost.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
@@ -29,10 +29,7 @@ interface JsonRedaction {
 
 const MAX_DEPTH = 256;
 
-/**
- * A member with a secret's name (`password`, `apiKey`) is replaced completely, also in `{ name: 'API_KEY', value: '…'
- * }`. Keys stay unless a key is a token itself. Returns the same value if nothing changed.
- */
+/** Replaces the member with a secret's name, also in `{ name: 'API_KEY', value: '…' }`, and token keys. Unchanged: the same value. */
 function redactValue(value: Json, redaction: JsonRedaction, path: object[], program = ''): Json {
   if (typeof value === 'string') return redaction.text(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -353,11 +350,7 @@ function checkOwnRules(rules: readonly RedactionRule[], builtIn: ReadonlySet<str
         : (pattern === undefined) === (find === undefined)
           ? 'needs either a pattern or a find function'
           : undefined;
-    if (fault !== undefined) {
-      throw new CoxswainError('invalid-definition', `the redaction rule ${JSON.stringify(name)} ${fault}`, {
-        details: { name },
-      });
-    }
+    if (fault !== undefined) throw invalidDefinition(`the redaction rule ${JSON.stringify(name)} ${fault}`, { name });
     names.add(name);
   }
 }

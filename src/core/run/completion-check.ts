@@ -10,7 +10,6 @@ export interface CompletionCheck {
   readonly files: readonly string[];
   /** A program with arguments that must exit with code 0. It runs without a shell. */
   readonly command?: readonly string[];
-  /** Timeout of the program. */
   readonly timeoutMs: number;
   /** Maximum number of times that the agent must continue; from 1. */
   readonly maxAttempts: number;

@@ -46,10 +46,7 @@ export interface CoxswainOptions extends SteeringOptions, RecordQueueOptions {
   readonly store?: TrajectoryStore | TrajectorySink;
   /** Runs before any other code sees a record. Default: secrets; `false`: none. See docs/redaction.md. */
   readonly redaction?: RedactionOptions | false;
-  /**
-   * Prices of models in US dollars per million tokens, by model id, for models that the built-in table does not have. They count for
-   * `budget.costUsd`, and the cost is recorded with each answer that names its model.
-   */
+  /** US dollars per million tokens, by model id, beside the built-in table. They count for `budget.costUsd` and are recorded. */
   readonly prices?: ModelPrices;
   /** Default: the clock of the machine. */
   readonly clock?: Clock;

@@ -19,7 +19,6 @@ export interface AdviseContext {
   }[];
   /** Text of the model's last response, for a host that emits no `message_end`. */
   readonly lastResponse?: string;
-  /** The prompt as rendered for this turn. */
   readonly renderedPrompt?: string;
   /** Total usage, if the host knows a better value than the sum of the responses. */
   readonly usage?: BudgetUsage;

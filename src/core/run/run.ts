@@ -184,7 +184,6 @@ export class Run {
   get prompt(): PromptTemplate {
     return this.#fold.prompt;
   }
-  /** The id of the parent run; undefined for a root run. */
   get parentRunId(): string | undefined {
     return this.#parts.log.identity.parentRunId;
   }

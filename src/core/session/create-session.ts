@@ -1,4 +1,4 @@
-import { CoxswainError, invalidArgument, assertNever } from '../base/error.ts';
+import { CoxswainError, invalidArgument, assertNever, invalidDefinition } from '../base/error.ts';
 import type { EventInput, EventType, SessionEvent } from './define-event.ts';
 import type { Slice, SliceView, SliceReducer, SliceOperation } from './define-slice.ts';
 import { FaultLog, type FaultPlace, type SessionFault } from './fault-log.ts';
@@ -174,11 +174,8 @@ function copyItems(name: string, items: readonly unknown[]): readonly Json[] {
 }
 
 function duplicate(kind: 'slice' | 'event type', name: string): CoxswainError {
-  return new CoxswainError(
-    'invalid-definition',
-    `another ${kind} named "${name}" is in use in this session; define it once, with all its reducers, and import it`,
-    { details: { kind, name } },
-  );
+  const fix = 'define it once, with all its reducers, and import it';
+  return invalidDefinition(`another ${kind} named "${name}" is in use in this session; ${fix}`, { kind, name });
 }
 
 const MAX_DEPTH = 16;

@@ -1,5 +1,5 @@
 import type { JsonLike } from './copy-json.ts';
-import { CoxswainError } from '../base/error.ts';
+import { invalidDefinition } from '../base/error.ts';
 
 /** The argument of `session.dispatch`. Plain JSON. */
 export interface EventInput<Data> {
@@ -70,9 +70,6 @@ export function isDefinitionName(name: string): boolean {
 
 export function checkDefinitionName(kind: 'event' | 'slice', name: string): void {
   if (isDefinitionName(name)) return;
-  throw new CoxswainError(
-    'invalid-definition',
-    `${kind} name ${JSON.stringify(name)} must be 1 to 64 of a-z, 0-9, ".", "_", "/", "-", beginning with a letter or digit`,
-    { details: { kind, name } },
-  );
+  const rule = 'must be 1 to 64 of a-z, 0-9, ".", "_", "/", "-", beginning with a letter or digit';
+  throw invalidDefinition(`${kind} name ${JSON.stringify(name)} ${rule}`, { kind, name });
 }

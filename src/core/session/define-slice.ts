@@ -1,4 +1,4 @@
-import { CoxswainError } from '../base/error.ts';
+import { invalidDefinition } from '../base/error.ts';
 import { type EventType, type SessionEvent, type EventInput, checkDefinitionName } from './define-event.ts';
 import type { JsonLike } from './copy-json.ts';
 
@@ -70,7 +70,7 @@ export function defineSlice<Item extends JsonLike<Item>>(name: string, options: 
   checkDefinitionName('slice', name);
   if (!Number.isSafeInteger(retain) || retain < 1) {
     const message = `slice "${name}": retain must be a whole number from 1, got ${retain}`;
-    throw new CoxswainError('invalid-definition', message, { details: { slice: name, retain } });
+    throw invalidDefinition(message, { slice: name, retain });
   }
   return createSlice<Item>(name, retain, []);
 }

@@ -54,7 +54,6 @@ export const ToolInvoked: Slice<ToolInvoked> = defineSlice<ToolInvoked>('tool-in
     append({ ...event.data, callIndex: event.data.callIndex ?? view.total(), atMs: event.atMs }),
 );
 
-/** Argument of `toolInvoked`. */
 export interface ToolCallOutcome {
   readonly name: string;
   /** Any JSON value. */

@@ -9,7 +9,6 @@ export const STANDARD_TRIGGERS: { readonly deadline: FeedbackTrigger; readonly p
   pace: { everyNCalls: 1 },
 };
 
-/** Options of `standardSteering`. */
 export interface StandardSteeringOptions {
   readonly add?: NonNullable<SteeringOptions['feedback']>;
 }

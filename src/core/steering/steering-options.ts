@@ -41,10 +41,7 @@ export interface SteeringOptions {
   readonly maxGuidancePerTurn?: number;
   /** With `shadow`, advice is computed and recorded but not given. Default `steer`. */
   readonly mode?: 'steer' | 'shadow';
-  /**
-   * An experiment: options, or the share of episodes (0 to 1) whose advice is withheld at random. Withheld advice is
-   * recorded. Ignored in shadow mode. Default 0. See docs/effect.md.
-   */
+  /** Options, or the share of episodes (0 to 1) whose advice is withheld at random and recorded so. Default 0. See docs/effect.md. */
   readonly holdout?: number | HoldoutOptions;
   /** A host that can stop the run does so and records the reason. Default: never. See docs/runs.md. */
   readonly stop?: StopPolicy;

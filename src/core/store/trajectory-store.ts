@@ -92,7 +92,6 @@ export interface SearchPage {
   readonly damaged?: readonly { readonly runId: string; readonly seq?: number }[];
 }
 
-/** A problem found by `verify`. */
 export interface StoreProblem {
   readonly runId?: string;
   readonly seq?: number;

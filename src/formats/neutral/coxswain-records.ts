@@ -12,10 +12,7 @@ import {
 } from '../importer.ts';
 import { sourceStem } from '../parts/source-content.ts';
 
-/**
- * Runs may be interleaved; one whose `run_started` is lost begins with its first record. Repeated records of a retried
- * write are skipped. A missing record, or one of a newer schema, is an error, and reading continues.
- */
+/** Runs may interleave or lack `run_started`. Repeats are skipped; a missing or newer record is an error, and reading continues. */
 export const coxswainImporter: LineImporter = {
   shape: 'lines',
   format: 'coxswain',

@@ -110,10 +110,7 @@ interface StepGroup {
   readonly steps: readonly StepEntry[];
 }
 
-/**
- * A turn begins with the first text or call of a message and ends before the next message of the model or the user.
- * Within it, text and calls precede the results, because the calls were issued together.
- */
+/** From the first text or call of a message to the next message of the model or the user. Texts and calls precede the results. */
 function* turnsOfSteps(steps: readonly StepEntry[]): Generator<StepGroup> {
   let open: TurnDraft | undefined;
   for (const step of steps) {

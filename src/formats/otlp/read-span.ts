@@ -128,10 +128,7 @@ const LANGFUSE: Convention = {
   },
 };
 
-/**
- * The first convention that knows the kind of a span is used. Names of November 2026: GenAI conventions, OpenInference,
- * OpenLLMetry (Traceloop), Langfuse's SDK, log events of Claude Code and Codex.
- */
+/** The first that knows the kind of a span, as of November 2026: GenAI, OpenInference, OpenLLMetry, Langfuse, Claude Code, Codex. */
 const CONVENTIONS: readonly Convention[] = [
   {
     name: 'GenAI',

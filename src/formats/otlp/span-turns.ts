@@ -21,7 +21,6 @@ export interface Turn {
   readonly results: readonly TracedResult[];
   readonly answer: readonly AnswerPart[];
   readonly finishReason: string | undefined;
-  /** The calls that the answer names. */
   readonly declaredCalls: readonly CallShape[];
   readonly toolSpans: KnownSpan[];
 }

@@ -66,10 +66,7 @@ interface PendingAnswer {
   readonly usageBefore: StoredUsage | undefined;
 }
 
-/**
- * An answer may arrive in parts with results or usage between them: it is buffered until another item follows. The run
- * is buffered until the first message with a task. Memory: one answer, 64 messages, the call ids.
- */
+/** Buffers an answer, which may arrive in parts, until another item, and a run until its task. Memory: an answer, 64 messages, call ids. */
 export class SessionItems {
   #identity: SessionIdentity;
   #items: RunItems | undefined;

@@ -4,10 +4,7 @@ import { diagnosticItem, type ImportItem, type LineImport } from '../importer.ts
 import type { TextLine } from './line-reader.ts';
 import { decodeLine, nextChunk, type DecodedLine, type TextHead } from './text-head.ts';
 
-/**
- * A line that cannot be used, or damaged compressed data, becomes a diagnostic. Yields groups, because an `await` per
- * item would cost more than reading it. Memory: a chunk, a line, and the importer's state.
- */
+/** An unusable line or damaged data becomes a diagnostic. Groups, because an `await` per item costs more. Memory: a chunk and a line. */
 export async function* importLines(
   head: TextHead,
   chunks: AsyncIterator<Buffer>,

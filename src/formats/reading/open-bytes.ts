@@ -54,10 +54,7 @@ type State = 'magic' | 'descriptor' | 'header' | 'block' | 'body' | 'checksum' |
 /** Number of bytes to collect before the field of a state can be read. The other states only count bytes. */
 const NEEDED: Partial<Record<State, number>> = { magic: 4, descriptor: 1, block: 3, 'skip-size': 4 };
 
-/**
- * Node's decompressor silently drops bytes that follow a frame end within one chunk, so no chunk has both. `zstd`
- * writes many frames when it appends or compresses in parallel. Skippable frames are dropped.
- */
+/** No chunk has bytes after a frame end, which Node drops silently. `zstd` writes many frames; skippable ones are dropped here. */
 async function* alignToZstdFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const frames = new FrameReader();
   for await (const chunk of chunks) yield* frames.cut(chunk);

@@ -237,10 +237,7 @@ function isMiniTrajectory(document: unknown): boolean {
   );
 }
 
-/**
- * The calls of an answer are its `tool_calls`; else its `extra.actions` (tool `bash`); else its only fenced `bash`
- * block (the agent refuses other counts). A non-zero return code is the error flag; without one the text decides.
- */
+/** Calls are `tool_calls`, `extra.actions` (tool `bash`), or the only `bash` block. A return code is the error flag, else the text. */
 function* miniSweAgentItems(document: unknown, id: string): Generator<ImportItem> {
   const messages = listOf(membersOf(document).messages ?? document).map((message) => membersOf(message));
   const info = membersOf(membersOf(document).info);
@@ -274,10 +271,7 @@ function callsOf(message: JsonMembers, extra: JsonMembers): readonly CallShape[]
 
 const LOOKED_AT = 16;
 
-/**
- * `.traj` with `{trajectory, history, info}`, a `history` (demonstrations), or `{attempts}` with one run each;
- * mini-SWE-agent's `.traj.json`. A run is named after its file, which the batch runner names after the instance.
- */
+/** `.traj` with `{trajectory, history, info}`, a `history`, or `{attempts}` (a run each); `.traj.json`. Named after the file. */
 export const sweAgentImporter: DocumentImporter = {
   shape: 'document',
   format: 'swe-agent',

@@ -104,7 +104,6 @@ export type GuidanceSection = Switches<typeof GUIDANCE, GuidanceLimits> & {
   readonly bank?: readonly BankEntry[];
 };
 
-/** A custom guidance text. */
 export interface BankEntry extends GuidanceDraft, GuidanceLimits {
   readonly when: Condition;
 }
@@ -202,5 +201,4 @@ export const NOTIFY_REASONS = [
   'ended',
 ] as const;
 
-/** The reasons for a notification. */
 export type NotifyReason = (typeof NOTIFY_REASONS)[number];

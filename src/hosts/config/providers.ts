@@ -78,7 +78,6 @@ export type GuidanceLimits = Omit<GuidanceProviderConfig, 'provider'>;
 /** The definition of a guidance provider in the configuration. Guidance providers are disabled by default. */
 interface ConfiguredGuidance<Definition> {
   readonly make: Definition;
-  /** The default limits. */
   readonly limits: GuidanceLimits;
 }
 

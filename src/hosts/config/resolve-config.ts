@@ -149,7 +149,6 @@ export interface ResolvedConfig {
   /** Options for `createCoxswain({ ...steering, redaction, store })`. */
   readonly steering: SteeringOptions;
   readonly redaction: RedactionOptions | false;
-  /** Absent if there is no deadline. */
   readonly deadline?: TimeSpan;
   readonly deadlineFrom: DeadlineFrom;
   /** Absent if there is no limit. */

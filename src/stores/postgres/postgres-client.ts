@@ -6,7 +6,6 @@ import { codeOf, hasCode } from '../../core/base/error.ts';
 /** A parameter. The statement casts the text to its type. */
 export type PostgresValue = string | null;
 
-/** A row by column name. */
 export type PostgresRow = Readonly<Record<string, unknown>>;
 
 export interface PostgresSession {

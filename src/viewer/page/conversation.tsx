@@ -274,7 +274,6 @@ function seqOf(item: Item | undefined): number {
   return item === undefined ? 0 : 'fold' in item ? (item.fold.rows[0]?.seq ?? 0) : item.row.seq;
 }
 
-/** The records that an item shows. */
 function seqsOf(item: Item | undefined): readonly number[] {
   if (item === undefined || 'fold' in item) return [];
   const { end, seq } = item.row;

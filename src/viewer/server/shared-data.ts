@@ -19,7 +19,6 @@ export async function readSharedRun(base64: string): Promise<SharedRun> {
   return (await new Response(json).json()) as SharedRun;
 }
 
-/** Reads the runs in the text of a file. */
 export async function sharedRunsIn(file: string): Promise<readonly SharedRun[]> {
   const elements = file.matchAll(new RegExp(`class="${SHARED_RUN}">([^<]*)</script>`, 'g'));
   return await Promise.all([...elements].map(([, data = '']) => readSharedRun(data)));

@@ -147,7 +147,6 @@ export class StripFold {
   }
 }
 
-/** A timeline that can be shown. */
 export interface KnownTimeline {
   readonly nextSeq: number;
   readonly rows: RunRows;

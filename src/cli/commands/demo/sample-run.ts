@@ -55,10 +55,7 @@ interface PlayOptions {
 /** The file that contains the error. The recorded agent read it 22 calls later. */
 const WAY_OUT = 'tax.mjs';
 
-/**
- * Plays records as a live run at their recorded times; two plays give the same records. After the first advice about a
- * pattern, playback skips to the turn in which the recorded agent reads the file with the error.
- */
+/** Plays records at their times, the same each time. After the first advice about a pattern it skips to the turn that reads the error. */
 export async function playSample(
   records: readonly TrajectoryRecord[],
   options: PlayOptions,

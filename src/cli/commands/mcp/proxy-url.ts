@@ -81,10 +81,7 @@ const PARSE_ERROR = -32_700;
 const SERVER_ERROR = -32_000;
 const LINE_FEED = Buffer.from('\n');
 
-/**
- * Messages pass byte for byte; one of the server is written again only if it is not one line. The official SDK handles
- * sessions and their resumption. A rejected request becomes a protocol error.
- */
+/** Messages pass byte for byte, except a server's of several lines. The SDK resumes sessions. A rejected request is a protocol error. */
 export async function proxyUrl(
   { url, headers }: { readonly url: URL; readonly headers: Headers },
   { input, output }: ClientStreams,

@@ -187,10 +187,7 @@ export interface RedirectFile {
   dispose(): Promise<void>;
 }
 
-/**
- * Only this user can read the page. The address contains a token, and all users of the machine can read the arguments
- * of a process, so a browser is started with the path. `url` has no HTML special characters except `&`.
- */
+/** For this user only. A browser starts with the path, because the address has a token and arguments of processes are public. */
 export async function writeRedirectFile(url: string): Promise<RedirectFile> {
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-open-'));
   const dispose = (): Promise<void> => rm(folder, { recursive: true, force: true });

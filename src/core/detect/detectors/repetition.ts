@@ -129,10 +129,7 @@ function seenCall(
   };
 }
 
-/**
- * Returns true if the call repeats an earlier one, and another tool gave new information in between; if it gave new information itself after
- * a call of another tool; or if it failed in another form after new information.
- */
+/** True if the call repeats another, with something new of another tool in between or by itself, or failed in another form after it. */
 function cameBack(now: SeenCall, isNew: boolean, { calls, newAt, newTool }: State): boolean {
   const previous = calls.findLast((call) => call.argsKey === now.argsKey);
   if (previous !== undefined) return newAt > previous.ordinal && newTool !== now.tool;

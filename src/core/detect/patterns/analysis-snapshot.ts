@@ -61,7 +61,6 @@ export interface TrajectoryAnalysisSnapshot {
   readonly faults: readonly DetectorFault[];
 }
 
-/** A call that has no result yet. */
 export interface PendingCall {
   readonly index: number;
   readonly turn: number;

@@ -1,4 +1,4 @@
-import { CoxswainError, messageOf } from '../../base/error.ts';
+import { CoxswainError, messageOf, invalidDefinition } from '../../base/error.ts';
 import type { Json } from '../../base/json.ts';
 import { hashText } from '../../base/hash.ts';
 import { OpenCalls } from '../../base/open-calls.ts';
@@ -370,12 +370,8 @@ function startFolds(
   const folds = new Map<string, PatternFold>();
   const names = new Set<string>();
   for (const detector of detectors) {
-    if (names.has(detector.name)) {
-      throw new CoxswainError(
-        'invalid-definition',
-        `two detectors are named "${detector.name}"; give each its own name`,
-      );
-    }
+    if (names.has(detector.name))
+      throw invalidDefinition(`two detectors are named "${detector.name}"; give each its own name`, {});
     names.add(detector.name);
     if (faults.some((fault) => fault.detector === detector.name)) continue;
     folds.set(detector.name, detector.start(snapshot?.detectors[detector.name]));

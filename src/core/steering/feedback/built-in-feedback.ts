@@ -15,7 +15,6 @@ import { present } from '../../base/json.ts';
 import { LIMIT_AHEAD_PERCENT, type LimitUsed } from '../../facts/limit-used.ts';
 import { ToolInvoked } from '../../session/tool-invoked.ts';
 
-/** Options of `contextFeedback`. */
 export interface ContextFeedbackOptions {
   /** Gives feedback at this share of the model's window; a number from 0 to 1, default 0.75. */
   readonly speakAtShare?: number;
@@ -55,7 +54,6 @@ export const contextFeedback: ProviderDefinition<ContextFeedbackOptions, Feedbac
   }),
 );
 
-/** Options of `afterCompaction`. */
 export interface AfterCompactionOptions {
   /** Your own sentences that the agent shall still follow, at most ten with at most 150 characters each. Default: none. */
   readonly reminders?: readonly string[];
@@ -82,7 +80,6 @@ export const afterCompaction: ProviderDefinition<AfterCompactionOptions, Feedbac
   }),
 );
 
-/** Options of `limitAhead`. */
 export interface LimitAheadOptions {
   /** Gives feedback if this share of a limit is used; a number from 50 to 100, default 90. */
   readonly speakAtPercent?: number;
@@ -137,7 +134,6 @@ function isSaid({ resetsAtMs, windowMinutes }: LimitUsed, { lastOwnFeedback: las
 
 const READ_AGAIN = 'Read your task list and your notes again before you go on.';
 
-/** Options of `paceFeedback`. */
 export interface PaceFeedbackOptions {
   /** Gives feedback if a limit allows at most this many more tool calls; a whole number from 0, default 20. */
   readonly speakAtCallsLeft?: number;
@@ -274,7 +270,6 @@ function describe({ resource, callsLeft, isUsedUp }: Projection): string {
   return `At this rate the ${resource} lasts for about ${callsLeft} more tool call${callsLeft === 1 ? '' : 's'}.`;
 }
 
-/** Options of `toolUsageMonitor`. */
 export interface ToolUsageMonitorOptions {
   /** Number of tool calls above which the feedback asks for a review; a whole number from 0, default 20. */
   readonly maxCallsWithoutProgress?: number;
@@ -300,7 +295,6 @@ export const toolUsageMonitor: ProviderDefinition<ToolUsageMonitorOptions, Feedb
   }),
 );
 
-/** Options of `deadlineObserver`. */
 export interface DeadlineReportOptions {
   /** The remaining time in seconds below which the feedback warns and suggests finishing; default 120. */
   readonly warningThresholdSeconds?: number;
@@ -336,7 +330,6 @@ function createDraft(
   };
 }
 
-/** Options of `deadlineFeedback`. */
 export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
   /**
    * When feedback is given. `trigger` (default): whenever the trigger fires. `halving`: the first time, after the deadline
@@ -346,7 +339,6 @@ export interface DeadlineFeedbackOptions extends DeadlineReportOptions {
   readonly spacing?: DeadlineSpacing | undefined;
 }
 
-/** See `DeadlineFeedbackOptions`. */
 export type DeadlineSpacing = 'trigger' | 'halving';
 
 /**

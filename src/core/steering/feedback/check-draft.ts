@@ -10,7 +10,7 @@ import {
   type GuidanceInjection,
 } from '../../records/spoken-advice.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { invalidDefinition } from '../../base/error.ts';
 import type { FeedbackDraft } from '../prompt/feedback-provider.ts';
 import type { GuidanceDraft } from '../prompt/guidance-provider.ts';
 
@@ -55,11 +55,8 @@ export function checkInjection(injection: GuidanceInjection): GuidanceInjection 
     'invalid-priority': priority,
     'invalid-category': category,
   };
-  throw new CoxswainError(
-    'invalid-definition',
-    `guidance ${JSON.stringify(key)}: ${RULES[problem]}, got ${JSON.stringify(shownValues[problem]).slice(0, 80)}`,
-    { details: { key, problem } },
-  );
+  const got = JSON.stringify(shownValues[problem]).slice(0, 80);
+  throw invalidDefinition(`guidance ${JSON.stringify(key)}: ${RULES[problem]}, got ${got}`, { key, problem });
 }
 
 const RULES: Readonly<Record<InjectionProblem, string>> = {

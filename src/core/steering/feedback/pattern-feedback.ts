@@ -312,7 +312,6 @@ function runsProgram(command: string, program: string): boolean {
   return index >= 0 && /(?:^|[|;&([]|xargs|-exec)\s*(?:\S*\/)?$/.test(textBefore) && /^(?:\s|$)/.test(textAfter);
 }
 
-/** Options of `patternFeedback`. */
 export interface PatternFeedbackOptions {
   /** Minimum level; default `warn`. */
   readonly level?: Exclude<PatternLevel, 'hint'>;

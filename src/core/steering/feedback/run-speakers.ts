@@ -57,10 +57,7 @@ export interface FeedbackEvaluation {
 
 export interface RunSpeakersOptions extends AskOptions {
   readonly delivery: FeedbackDelivery;
-  /**
-   * Noise control. If it returns false, the feedback is dropped and the triggers are unchanged, as if the provider had not
-   * run. The next provider runs. Must not throw. Default: all feedback is admitted.
-   */
+  /** Noise control. If false, the feedback is dropped as if its provider had not run. Must not throw. Default: all are admitted. */
   readonly admit?: ((item: ProducedFeedback) => boolean) | undefined;
   /** Returns true if `admit` would refuse a provider's feedback about this pattern. The provider then does not run. */
   readonly refuses?: ((pattern: TrajectoryPattern, provider: string) => boolean) | undefined;

@@ -1,5 +1,6 @@
+import { invalidDefinition } from '../../base/error.ts';
 import { text, type TextShape, share, whole } from '../../base/shape.ts';
-import { defineProvider, type ProviderDefinition, invalidDefinition } from '../prompt/define-provider.ts';
+import { defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import type { GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { defineGuidance, type GuidanceDefinition } from './define-guidance.ts';
 import {
@@ -52,7 +53,6 @@ function sharesTurn(call: RecentCall, calls: readonly RecentCall[], position: nu
   return calls[position - 1]?.turn === call.turn || calls[position + 1]?.turn === call.turn;
 }
 
-/** Options of `parallelToolReminder`. */
 export interface ParallelToolReminderOptions {
   /** Minimum number of consecutive turns with one independent call each, 2 to 16; default 3. */
   readonly sequentialThreshold?: number;
@@ -184,7 +184,6 @@ export const doomLoopGuidance: ProviderDefinition<DoomLoopOptions, GuidanceProvi
     }),
 );
 
-/** Options of `diagnosticSignal`. */
 export interface DiagnosticSignalOptions {
   /** Minimum number of consecutive failed calls; default 3. */
   readonly errorThreshold?: number;
@@ -192,7 +191,6 @@ export interface DiagnosticSignalOptions {
   readonly logToolName?: string;
 }
 
-/** Options of `consultationPrompt`. */
 export interface ConsultationPromptOptions {
   /** Minimum failed calls among the last `2 * failureThreshold`, 1 to 128; default 5. */
   readonly failureThreshold?: number;

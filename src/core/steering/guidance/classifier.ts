@@ -1,9 +1,10 @@
+import { invalidDefinition } from '../../base/error.ts';
 import type { ClassificationResult } from '../../records/spoken-advice.ts';
 import type { GuidanceContext } from '../prompt/guidance-provider.ts';
 import type { TrajectoryPattern } from '../../records/trajectory-pattern.ts';
 import type { TrajectoryView } from '../prompt/prompt.ts';
 import { present, isJsonObject } from '../../base/json.ts';
-import { checkShare, invalidDefinition, defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
+import { checkShare, defineProvider, type ProviderDefinition } from '../prompt/define-provider.ts';
 import { type NumberShape, whole } from '../../base/shape.ts';
 
 /**

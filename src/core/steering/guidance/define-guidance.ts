@@ -1,8 +1,8 @@
+import { invalidDefinition } from '../../base/error.ts';
 import type { DecisionPoint, GuidanceInjection } from '../../records/spoken-advice.ts';
 import type { GuidanceContext, GuidanceDraft, GuidanceProvider } from '../prompt/guidance-provider.ts';
 import { checkInjection, completeDraft } from '../feedback/check-draft.ts';
 import type { Classifier } from './classifier.ts';
-import { invalidDefinition } from '../prompt/define-provider.ts';
 
 export interface GuidanceDefinition {
   /** 1 to 64 characters. */

@@ -1,4 +1,4 @@
-import { CoxswainError, invalidArgument } from '../../base/error.ts';
+import { type CoxswainError, invalidArgument, invalidDefinition } from '../../base/error.ts';
 import { checkMembers, checkList } from '../../base/check-members.ts';
 import {
   checkSpeakers,
@@ -14,11 +14,8 @@ import { isDefinitionName } from '../../session/define-event.ts';
 
 function checkPromptKey(noun: string, key: string): void {
   if (isDefinitionName(key) && !key.includes('/')) return;
-  throw new CoxswainError(
-    'invalid-definition',
-    `${noun} ${JSON.stringify(key)} must be 1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit`,
-    { details: { what: noun, key } },
-  );
+  const rule = 'must be 1 to 64 of a-z, 0-9, ".", "_", "-", beginning with a letter or digit';
+  throw invalidDefinition(`${noun} ${JSON.stringify(key)} ${rule}`, { what: noun, key });
 }
 
 type TextPart = { readonly literal: string } | { readonly placeholder: string };
@@ -91,9 +88,7 @@ function invalidSection(
   message: string,
   details: Readonly<Record<string, unknown>> = {},
 ): CoxswainError {
-  return new CoxswainError('invalid-definition', `section "${section}" ${message}`, {
-    details: { section, ...details },
-  });
+  return invalidDefinition(`section "${section}" ${message}`, { section, ...details });
 }
 
 export interface PromptDefinition {
@@ -189,18 +184,13 @@ function paramsOf(
 ): readonly string[] {
   for (const name of declaredNames ?? []) {
     if (isParamName(name)) continue;
-    throw new CoxswainError('invalid-definition', `parameter name ${JSON.stringify(name)} cannot be used in \${…}`, {
-      details: { placeholder: name },
-    });
+    throw invalidDefinition(`parameter name ${JSON.stringify(name)} cannot be used in \${…}`, { placeholder: name });
   }
   const names = new Set(declaredNames);
   for (const { path, placeholder } of placeholdersOf(preparedSections)) {
     if (declaredNames !== undefined && !names.has(placeholder)) {
-      throw new CoxswainError(
-        'invalid-definition',
-        `section "${path}" uses \${${placeholder}}, which params does not name; add it or correct the section`,
-        { details: { section: path, placeholder } },
-      );
+      const message = `uses \${${placeholder}}, which params does not name; add it or correct the section`;
+      throw invalidSection(path, message, { placeholder });
     }
     names.add(placeholder);
   }

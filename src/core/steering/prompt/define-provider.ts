@@ -1,6 +1,6 @@
 import { checkedOptions } from '../../base/check-members.ts';
 import type { ShapesOf } from '../../base/shape.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { invalidDefinition } from '../../base/error.ts';
 
 /** Defaults of the steering options. The configuration and its schema also use them. */
 export const STEERING_DEFAULTS = { providerTimeLimitMs: 50, maxGuidancePerTurn: 3 } as const;
@@ -36,8 +36,4 @@ export function checkWhole(
 export function checkShare(option: string, value: number): void {
   if (Number.isFinite(value) && value >= 0 && value <= 1) return;
   throw invalidDefinition(`${option} must be a number from 0 to 1, got ${String(value)}`, { option });
-}
-
-export function invalidDefinition(message: string, details: Readonly<Record<string, unknown>>): CoxswainError {
-  return new CoxswainError('invalid-definition', message, { details });
 }

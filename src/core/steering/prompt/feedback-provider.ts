@@ -15,7 +15,7 @@ import { ToolInvoked } from '../../session/tool-invoked.ts';
 import type { Filesystem, PromptResources } from './prompt-resources.ts';
 import type { SeenCall } from './prompt-calls.ts';
 import type { Prompt, TrajectoryView } from './prompt.ts';
-import { CoxswainError } from '../../base/error.ts';
+import { type CoxswainError, invalidDefinition } from '../../base/error.ts';
 
 /** Without control and bidirectional characters, at most 2,000 characters per text and rendered. */
 export interface FeedbackDraft {
@@ -57,9 +57,7 @@ export type SeverityTrend = 'rising' | 'easing' | 'steady';
 export interface FeedbackContext {
   readonly session: Session;
   readonly prompt: Prompt;
-  /** `prompt.name`. */
   readonly promptName: string;
-  /** `prompt.resources`. */
   readonly resources: PromptResources;
   readonly filesystem: Filesystem | undefined;
   readonly deadline: Deadline | undefined;
@@ -147,17 +145,13 @@ export function checkSpeakers(kind: 'feedback provider' | 'observer', speakers: 
   for (const { name, trigger } of speakers) {
     const owner = `${kind} ${JSON.stringify(name)}`;
     if (!isName(name))
-      throw invalidDefinition(name, `${owner}: a name is 1 to 64 letters, digits, spaces, ".", "_" or "-"`);
-    if (names.has(name)) throw invalidDefinition(name, `${owner} is configured twice; give each its own name`);
+      throw invalidDefinition(`${owner}: a name is 1 to 64 letters, digits, spaces, ".", "_" or "-"`, { name });
+    if (names.has(name)) throw invalidDefinition(`${owner} is configured twice; give each its own name`, { name });
     if (trigger === undefined)
-      throw invalidDefinition(name, `${owner} has no trigger; say when it runs, as in { everyNCalls: 10 }`);
+      throw invalidDefinition(`${owner} has no trigger; say when it runs, as in { everyNCalls: 10 }`, { name });
     names.add(name);
     checkTrigger(owner, trigger);
   }
-}
-
-function invalidDefinition(name: string, message: string): CoxswainError {
-  return new CoxswainError('invalid-definition', message, { details: { name } });
 }
 
 function isName(name: string): boolean {
@@ -210,9 +204,6 @@ function checkTrigger(owner: string, trigger: FeedbackTrigger): void {
 }
 
 function invalidTrigger(owner: string, condition: string, value: number | string, expected: string): CoxswainError {
-  return new CoxswainError(
-    'invalid-definition',
-    `trigger of ${owner}: ${condition} must be ${expected}, got ${JSON.stringify(value)}`,
-    { details: { owner, condition, value } },
-  );
+  const message = `trigger of ${owner}: ${condition} must be ${expected}, got ${JSON.stringify(value)}`;
+  return invalidDefinition(message, { owner, condition, value });
 }

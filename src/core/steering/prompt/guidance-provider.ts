@@ -1,3 +1,4 @@
+import { invalidDefinition } from '../../base/error.ts';
 import type { ContextSize } from '../../facts/context-tokens.ts';
 import type { Json } from '../../base/json.ts';
 import { type ClassificationResult, type DecisionPoint, DECISION_POINTS } from '../../records/spoken-advice.ts';
@@ -5,7 +6,7 @@ import type { Session } from '../../session/session.ts';
 import type { TrajectoryView } from './prompt.ts';
 import type { SeenCall } from './prompt-calls.ts';
 import type { Prompt, RenderedPrompt } from './prompt.ts';
-import { GUIDANCE_DEFAULTS, checkShare, checkWhole, invalidDefinition } from './define-provider.ts';
+import { GUIDANCE_DEFAULTS, checkShare, checkWhole } from './define-provider.ts';
 
 /** `maxPerRun` is `Infinity` if there is no limit. */
 export type ResolvedGuidanceConfig = Required<GuidanceProviderConfig>;
@@ -74,7 +75,6 @@ function checkProvider(provider: GuidanceProvider): void {
   }
 }
 
-/** A tool call that has not run yet. */
 export interface PendingToolCall {
   readonly toolCallId: string;
   readonly toolName: string;
@@ -132,7 +132,6 @@ export interface GuidanceProvider {
   provide(context: GuidanceContext): GuidanceDraft | undefined;
 }
 
-/** A provider and its limits. */
 export interface GuidanceProviderConfig {
   readonly provider: GuidanceProvider;
   /** Maximum number of guidance texts per turn, a whole number from 1; default 3. */

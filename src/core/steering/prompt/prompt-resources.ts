@@ -1,4 +1,4 @@
-import { CoxswainError, invalidArgument } from '../../base/error.ts';
+import { invalidArgument, invalidDefinition } from '../../base/error.ts';
 
 /** A resource and its value. Call the resource to create it: `Filesystem(disk)`. */
 export interface ResourceBinding {
@@ -37,9 +37,7 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
   for (const { resource, value } of bindings) {
     if (values.has(resource)) {
       const { resourceName } = resource;
-      throw new CoxswainError('invalid-definition', `resource "${resourceName}" is bound twice; bind it once`, {
-        details: { resource: resourceName },
-      });
+      throw invalidDefinition(`resource "${resourceName}" is bound twice; bind it once`, { resource: resourceName });
     }
     values.set(resource, value);
   }
@@ -61,10 +59,7 @@ export function createPromptResources(bindings: readonly ResourceBinding[]): Pro
 
 /** Read-only access to the agent's files. */
 export interface Filesystem {
-  /**
-   * Returns true if there is a file or folder at `path`, in the agent's notation. It is called after a tool call, so it
-   * should take microseconds. If it throws, the trigger is skipped and a fault is reported.
-   */
+  /** True if there is a file or folder at `path`, in the agent's notation, within microseconds. If it throws, a fault is recorded. */
   exists(path: string): boolean;
 }
 

@@ -30,7 +30,6 @@ export interface SectionContext extends RenderContext {
   readonly guidance: readonly PromptGuidance[];
 }
 
-/** A part of a prompt. */
 export interface PromptSection {
   /** Unique among its siblings; matches `^[a-z0-9][a-z0-9._-]{0,63}$`. */
   readonly key: string;
