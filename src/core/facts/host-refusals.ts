@@ -25,7 +25,6 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
     refused(/^[^\n]{1,2000} was blocked\. For security, Claude Code may only /),
     refused(/^File is in a directory that is denied by your permission settings\.$/),
     refused(/^The agent proposed a plan that was rejected by the user\./),
-    refused(/^(?:<tool_use_error>)?Blocked: /),
     // The sandbox of the shell adds this element to the output of a command that it stopped.
     refused(/<sandbox_violations>[^]*<\/sandbox_violations>\s*$/),
     cancelled(/^\[Request interrupted by user(?: for tool use)?\]$/),
