@@ -9,7 +9,6 @@ import { RunningPrograms, sendsInterrupt } from './running-programs.ts';
 import { errorWords, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
-const QUESTION_CHARS = 200;
 const MAX_RUNNING = 64;
 const QUESTION = /^(?:AskUserQuestion|ask_user(?:_question)?|ask_followup_question|request_user_input|question)$/;
 const PLAN = /^(?:ExitPlanMode|exit_plan_mode|plan_exit)$/;
@@ -182,41 +181,6 @@ function questionOf({ args, tool }: RunCall): string {
   const [first] = Array.isArray(members['questions']) ? members['questions'] : [];
   const question = textIn(first, 'question') ?? textIn(args, 'question') ?? textIn(args, 'prompt');
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
-}
-
-/** An offer to go on with something that has no name needs no answer. */
-const OPEN_OFFER =
-  /\b(?:any|some)thing else\b|^is there anything\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
-const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;
-
-const CHOICE = /^\s*(?:[-*•]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s|^\s*$/;
-const OFFERS_CHOICES =
-  /\b(?:(?:would|do) you|should (?:I|we)|shall (?:I|we)|want me to|which (?:one|of|option|would))\b.*[?:]\W*$/i;
-const MAX_END_CHARS = 4_000;
-
-/** A question with the list of choices that follows it at the end of a text. */
-function questionWithChoices(text: string): string | undefined {
-  const lines = text.slice(-MAX_END_CHARS).split('\n');
-  const lead = lines.findLastIndex((line) => !CHOICE.test(line));
-  if (lead === lines.length - 1 || !OFFERS_CHOICES.test(lines[lead] ?? '')) return undefined;
-  return lines.slice(lead).join(' ').replaceAll(/\s+/g, ' ').trim();
-}
-
-/** Such as "Want me to?": what it asks is in the sentence before. */
-const SHORT_QUESTION_CHARS = 12;
-
-/** The question with which a text ends, with its choices; its last 200 characters if it is longer. Undefined without one that a person must answer. */
-export function questionIn(text: string): string | undefined {
-  const offer = questionWithChoices(text)?.replaceAll(/[*_`]/g, '');
-  if (offer !== undefined)
-    return offer.length > QUESTION_CHARS ? `${offer.slice(0, QUESTION_CHARS - 1).toWellFormed()}…` : offer;
-  const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
-  const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u)].slice(-2);
-  if (!/[?？]["'*_)”」]*$/.test(sentence) || OPEN_OFFER.test(sentence)) return undefined;
-  const question = `${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`
-    .trim()
-    .replaceAll(/[*_`]/g, '');
-  return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
 }
 
 /** Returns the command of a call, or its tool and what it is about, in at most 80 characters. */

@@ -1,7 +1,8 @@
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { present } from '../base/json.ts';
-import { COMMAND_ECHO, INTERRUPTED, questionIn } from './last-act.ts';
+import { COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
+import { questionIn } from './question-in.ts';
 import { taskTitle } from './task-title.ts';
 
 /** Contains untrusted text: pass it through `printable` before showing it. */

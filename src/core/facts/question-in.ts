@@ -1,0 +1,65 @@
+const QUESTION_CHARS = 200;
+/** An offer to go on with something that has no name needs no answer. */
+const OPEN_OFFER =
+  /\b(?:any|some)thing else\b|^is there anything\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
+const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;
+
+const CHOICE = /^\s*(?:[-*•]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s|^\s*$/;
+const OFFERS_CHOICES =
+  /\b(?:(?:would|do) you|should (?:I|we)|shall (?:I|we)|want me to|which (?:one|of|option|would))\b.*[?:]\W*$/i;
+const MAX_END_CHARS = 4_000;
+
+/** A question with the list of choices that follows it at the end of a text. */
+function questionWithChoices(text: string): string | undefined {
+  const lines = text.split('\n');
+  const lead = lines.findLastIndex((line) => !CHOICE.test(line));
+  if (lead === lines.length - 1 || !OFFERS_CHOICES.test(lines[lead] ?? '')) return undefined;
+  return lines.slice(lead).join(' ').replaceAll(/\s+/g, ' ').trim();
+}
+
+/** What may follow the end of an answer: its sources, and lines for the program, such as those of the app of Codex. */
+const ADDED =
+  /\n(?:[#*_ ]*(?:sources|references|quellen|fuentes|参考)\b[^\n]{0,20}(?:\n+[ \t]*(?:[-*•\d[]|https?:)[^\n]*)+|(?:::[\w-]+\{[^\n]*\}\s*)+)$/i;
+
+const CONDITION = /^(?:if|once|when(?:ever)?|should|in case|si|wenn|falls|sobald|quand)\b|^(?:如果|若|もし)|원하/i;
+/** A request to the person that is no question, at the beginning of a sentence or of its last part. */
+const REQUEST = new RegExp(
+  [
+    /(?:^|[—–;:,] )(?:(?:please|so|just|then|and|now),? )*(?:let me know|tell me) (?:which|what|how|whether|where|who|your|the)\b/,
+    /^(?:so |then )?please (?:confirm|clarify|choose|pick|select (?:one|an option|which)|decide|specify|reply|answer|provide|paste|send me|share)\b/,
+    /^(?:choose|pick) (?:one|an option|between|which)\b|^(?:reply|answer) with\b|^your (?:choice|call|pick)\b/,
+    /(?:^|[—–;:,] )(?:dis|dites)[-‑ ]moi (?:quel\w*|lequel|le|la|les|comment|["«“])|^dime (?:qué|cuál|cómo|el|la)(?=\s)|^sag(?:en Sie)? mir (?:bitte )?(?:welche|was|wie)\b/,
+    /[请請]你?(?:告[诉訴]我|[确確][认認]|[选選][择擇]|提供|告知)|(?:教えて|選んで|お選び|ご指示)(?:くだ|下さ|いただ)|(?:알려|선택해) ?주세요/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
+/** Marks of Markdown; `_` stands also in names. */
+const MARKUP = /[*`]|(?<!\w)_|_(?!\w)/g;
+/** Courtesy, which needs no answer. */
+const COURTESY =
+  /\b(?:what you think|what (?:else )?you(?:'d| would)? (?:like|want|need)|(?:it|that|this) (?:goes|works|looks)|your (?:thoughts|feedback))\b|\bnext[.!]?$/i;
+
+function asksWithoutMark(sentence: string): boolean {
+  return REQUEST.test(sentence) && !CONDITION.test(sentence) && !COURTESY.test(sentence);
+}
+
+/** Such as "Want me to?": what it asks is in the sentence before. */
+const SHORT_QUESTION_CHARS = 12;
+
+/** The question with which a text ends, with its choices; its last 200 characters if it is longer. Undefined without one that a person must answer. */
+export function questionIn(whole: string): string | undefined {
+  const text = whole.slice(-MAX_END_CHARS).trimEnd().replace(ADDED, '').trimEnd();
+  const offer = questionWithChoices(text)?.replaceAll(MARKUP, '');
+  if (offer !== undefined)
+    return offer.length > QUESTION_CHARS ? `${offer.slice(0, QUESTION_CHARS - 1).toWellFormed()}…` : offer;
+  const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
+  const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u)].slice(-2);
+  const isQuestion = /[?？]["'*_)”」]*$/.test(sentence) || asksWithoutMark(sentence.replaceAll(MARKUP, ''));
+  if (!isQuestion || OPEN_OFFER.test(sentence)) return undefined;
+  const question = `${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`
+    .trim()
+    .replaceAll(MARKUP, '');
+  return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
+}
