@@ -16,8 +16,10 @@ export interface CheckCommand {
   readonly names?: string;
   /** The programs after it in a pipe, such as `tail`, or after `;` or `||`: the exit code is theirs. Absent if it is its own. */
   readonly hiddenBy?: readonly string[];
-  /** The name of the folder in which it ran, if that is neither in the project nor around it. */
+  /** The name of the folder in which it ran, if that is another one than that of the first such check. */
   readonly folder?: string;
+  /** The folder in which it ran, whole or as a line named it. Absent if it is not known. */
+  readonly place?: string;
   /** True for a formatter that writes the files: it is no check, but makes up for a failed one. */
   readonly writes?: true;
   /** The program that does this and no more. Absent for a target of the project, which may run any. */

@@ -51,7 +51,7 @@ export function isMore(check: CheckCommand, other: CheckCommand): boolean {
 
 export function covers(check: CheckCommand, other: CheckCommand): boolean {
   const { command, isWide, key, names, purpose } = other;
-  if (check.folder !== other.folder) return false;
+  if (!isOfFolder(check, other)) return false;
   if (other.tags !== undefined && other.tags !== check.tags && check.key.startsWith('go ')) return false;
   const isSame = purpose === check.purpose && isOfProgram(check, other);
   // Tests of a compiled language compile it first, as does what reads its types.
@@ -66,6 +66,18 @@ export function covers(check: CheckCommand, other: CheckCommand): boolean {
   if (check.names === undefined && containsTargets(check.command, command)) return true;
   if (names === undefined || names === '') return false;
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
+}
+
+/** Returns true if the check ran in the folder of the other one, or around it, as far as both are known. */
+export function isOfFolder({ place: own }: CheckCommand, { place: other }: CheckCommand): boolean {
+  return own === undefined || other === undefined || isSamePlace(own, other);
+}
+
+/** Returns true unless the place is in the other one, or beside it. Of a path that is not whole, the folder around it is not known. */
+export function isSamePlace(place: string, other: string): boolean {
+  if (place === other || /worktree/i.test(`${place} ${other}`)) return true;
+  if (place.endsWith(`/${other}`) || other.endsWith(`/${place}`) || other.startsWith(`${place}/`)) return true;
+  return place.startsWith('/') && !other.startsWith('/');
 }
 
 /** False if another program read other things: `cargo fmt --check` says nothing of `cargo clippy`. A target of the project may run any. */

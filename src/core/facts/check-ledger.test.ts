@@ -606,6 +606,43 @@ test('a check of another project is another check, and makes up for none of this
   expect(results()).toEqual(['npm test in action passed', 'npm test passed']);
 });
 
+test('one check in two folders is two checks, and one in a folder around both makes up for both', () => {
+  const flake = 'nix flake check';
+  expect(resultsAfter([`cd a && ${flake}`, 'error: no'], [`cd b && ${flake}`])).toEqual([
+    `${flake} failed`,
+    `${flake} in b passed`,
+  ]);
+  const [web, api, root] = ['cd /w/web && npm test', 'cd /w/api && npm test', 'cd /w && npm test'];
+  expect(resultsAfter([web], [api, '1 failed'], ['cd api && npm test'], [api, '2 failed'])).toEqual([
+    'npm test passed',
+    'npm test in api failed',
+  ]);
+  expect(resultsAfter([root], [web, '1 failed'], [api])).toEqual([
+    'npm test passed',
+    'npm test in web failed',
+    'npm test in api passed',
+  ]);
+  expect(failedAfter([root], [web, '1 failed'], [root])).toEqual([]);
+  // A name alone says nothing of the folder around it, a worktree has the same project, and no name is any of them.
+  expect(resultsAfter(['cd web && npm test', '1 failed'], [web])).toEqual(['npm test passed']);
+  expect(resultsAfter([root, '1 failed'], ['cd /w/.worktrees/fix && npm test'])).toEqual(['npm test passed']);
+  expect(resultsAfter([root, '1 failed'], ['npm test'], ['cd "$dir" && npm test'], ['cd .. && npm test'])).toEqual([
+    'npm test passed',
+  ]);
+  expect(failedAfter([web], [api, '1 failed'], ['npm test'])).toEqual([]);
+  expect(failedAfter([web], ['npm test', '1 failed'], [api])).toEqual([]);
+  // The folder of a check is that of the last `cd` before it.
+  expect(resultsAfter([web], ['cd /w/api && ls && cd ../web && npm test'], ['(cd /w/api && ls) && npm test'])).toEqual([
+    'npm test passed',
+  ]);
+  expect(resultsAfter([web], ['cd api && npx vitest run', '1 failed'], ['cd api && npm test'])).toEqual([
+    'npm test passed',
+    'npm test in api passed',
+  ]);
+  expect(resultsAfter(['cd "C:\\w\\web" && npm test'], ['cd /C/w/web && npm test'])).toEqual(['npm test passed']);
+  expect(resultsAfter([`${web} && cd ../api && npm test`])).toEqual(['npm test passed', 'npm test in api passed']);
+});
+
 test('of several checks in one line that failed, their own words tell which one', () => {
   const line = 'cd api && black --check src && isort --check-only src && flake8 src && mypy src && pytest -q';
   const black = 'All done!\n195 files would be left unchanged.\n';
@@ -802,4 +839,15 @@ test('the same check with another compiler makes up for it, and a program that a
   expect(resultsAfter(['pnpm nx lint api | tail', undefined, shown])).toEqual([
     'pnpm nx lint api could not run: it was not found',
   ]);
+});
+
+test('a target of the task behind a pipe failed if its runner says so', () => {
+  const resultOf = (command: string, result: string): string | undefined => {
+    const [check] = checksAfter([[`${command} 2>&1 | tail -5`, undefined, result]], 'Run make image and node sum.mjs.');
+    return check && checkResult(check);
+  };
+  expect(resultOf('make image', 'cc -c a.c\nmake: *** [Makefile:9: out/a.o] Error 2')).toBe('failed');
+  expect(resultOf('make image', 'make: *** [Makefile:9: lint] Error 1 (ignored)\ndone')).toBe('not seen to its end');
+  expect(resultOf('make image', 'the log says Error 2')).toBe('not seen to its end');
+  expect(resultOf('node sum.mjs', 'make: *** [x] Error 2')).toBe('not seen to its end');
 });

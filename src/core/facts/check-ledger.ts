@@ -28,7 +28,7 @@ import {
   scriptsIn,
   voiceOf,
 } from './check-output.ts';
-import { covers, isMore, namesFile, namesOthers } from './check-coverage.ts';
+import { covers, isMore, isOfFolder, isSamePlace, namesFile, namesOthers } from './check-coverage.ts';
 import { failureLine } from './failure-line.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { exitCodeIn, idIn, isAskedFor, isCell, isNotWritten, isRunning, openIdIn } from './background-output.ts';
@@ -82,6 +82,8 @@ export class CheckLedger {
 
   /** The folder of the first command of a host that names one with each. */
   #root: string | undefined;
+  /** The first folder that a line enters for a check, by the key of the check. */
+  readonly #homes = new LruMap<string>(MAX_CHECKS);
 
   /** @param task  the task of the run: a command that it names is a check */
   fold(call: RunCall, coloured: string, task: string | undefined): void {
@@ -207,19 +209,28 @@ export class CheckLedger {
     }
   }
 
-  /** A check of another project is another check. */
+  /** A check of another project is another check, and so is one of another folder than the first one that the check names. */
   #inFolder(checks: readonly CheckCommand[], args: Json): readonly CheckCommand[] {
-    const folder = isJsonObject(args) ? textOrUndefined(args['workdir']) : undefined;
-    this.#root ??= folder;
-    if (folder === undefined || this.#root === undefined || isOneProject(folder, this.#root)) return checks;
-    const name = folder.slice(folder.lastIndexOf('/') + 1);
-    return checks.map((check) =>
-      Object.assign({}, check, {
-        folder: name,
-        key: `${check.key} in ${name}`,
-        command: `${check.command} in ${name}`,
-      }),
-    );
+    const workdir = isJsonObject(args) ? textOrUndefined(args['workdir']) : undefined;
+    this.#root ??= workdir;
+    const isOther = workdir !== undefined && this.#root !== undefined && !isOneProject(workdir, this.#root);
+    const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
+    let from = 0;
+    return checks.map((check) => {
+      from = Math.max(from, line.indexOf(check.command, from + 1));
+      const place = folderAfter(line.slice(0, from), workdir);
+      if (place === undefined) return check;
+      const home = this.#homes.get(check.key) ?? place;
+      this.#homes.set(check.key, home);
+      const placed = Object.assign({}, check, { place });
+      const folder = place.slice(place.lastIndexOf('/') + 1);
+      if (!isOther && isSamePlace(place, home)) return placed;
+      return Object.assign(placed, {
+        folder,
+        key: `${check.key} in ${folder}`,
+        command: `${check.command} in ${folder}`,
+      });
+    });
   }
 
   /** Returns true if the call asks for the output of a check in the background. */
@@ -354,7 +365,7 @@ export class CheckLedger {
       const isPart = (!failed || other.failed) && isMore(check, other.check) && otherKey.startsWith(`${ownKey}\n`);
       const isReplaced =
         other.isWrong &&
-        other.check.folder === check.folder &&
+        isOfFolder(check, other.check) &&
         passed.some(({ purpose }) => purpose === other.check.purpose);
       const ranToo = passed.length > 0 && (other.runs === check.command || scripts.includes(other.runs ?? ''));
       const isMadeUpFor = other.failed && (ranToo || passed.some((one) => covers(one, other.cause ?? other.check)));
@@ -366,7 +377,7 @@ export class CheckLedger {
 
 /** Returns true if the check ran the last files that had failed in the other one. */
 function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCheck): boolean {
-  if (left.size === 0 || check.purpose !== other.purpose || check.folder !== other.folder) return false;
+  if (left.size === 0 || check.purpose !== other.purpose || !isOfFolder(check, other)) return false;
   for (const file of left) if (namesFile(check, file)) left.delete(file);
   return left.size === 0;
 }
@@ -454,6 +465,29 @@ function withoutOwnWords(result: string, { args }: RunCall): string {
     .split('\n')
     .filter((line) => line.trim() === '' || !command.includes(line.trim()))
     .join('\n');
+}
+
+/** The folder in which a line is after its `cd`s, from the one in which it begins, if that is known. Undefined if it cannot be told. */
+function folderAfter(line: string, workdir: string | undefined): string | undefined {
+  let folder = workdir;
+  const outer: (string | undefined)[] = [];
+  for (const [text, ...targets] of line.matchAll(/[()]|\bcd (?:"([^"]*)"|'([^']*)'|([^\s;&|()]+))/g)) {
+    const target = targets.find((found) => found !== undefined)?.replaceAll('\\', '/');
+    if (text === '(') outer.push(folder);
+    else if (text === ')') folder = outer.length === 0 ? folder : outer.pop();
+    else folder = target === undefined || /^[-~]|[$`*]/.test(target) ? undefined : joined(folder, target);
+  }
+  return folder;
+}
+
+function joined(folder = '', target: string): string | undefined {
+  const isWhole = /^(?:[A-Za-z]:)?\//.test(target);
+  const path = isWhole ? target.replace(/^([A-Za-z]):/, '/$1') : `${folder}/${target}`;
+  const parts: string[] = [];
+  for (const part of path.split('/'))
+    if (part !== '..') parts.push(...(part === '' || part === '.' ? [] : [part]));
+    else if (parts.pop() === undefined) return undefined;
+  return `${path.startsWith('/') && (isWhole || folder !== '') ? '/' : ''}${parts.join('/')}` || undefined;
 }
 
 /** Returns true for two folders of one project, as far as their names say it: one is in the other, or a worktree. */

@@ -184,10 +184,16 @@ export const SAYS_FAILED: RegExp =
 const DART = /^(?:dart|flutter) analyze$/;
 const DART_FAILED = /^\s*(?:error|warning)\b/m;
 
+/** What programs that run targets say of one that failed. Words of a failure in the output of a task's command may be of anything. */
+const RUNS_TARGETS = /^(?:g?make|just|task|mise|npm|pnpm|yarn|bun|cargo|gradlew?|mvnw?) /;
+const TARGET_FAILED =
+  /^g?make: \*\*\* (?!.*\(ignored\))|^error: [Rr]ecipe `|^task: Failed to run task|^\[[\w:.-]+\] ERROR task failed|^npm (?:ERR!|error) |\bELIFECYCLE\b|^error: (?:script "|could not compile)|^BUILD FAILED\b|^\[ERROR\] Failed to execute goal/m;
+
 /** Returns true if a pipe hides the exit code of a check whose output counts errors or failures. */
 export function saysFailed(check: CheckCommand, result: string): boolean {
   const { key, hiddenBy = [], purpose } = check;
-  if (hiddenBy.length === 0 || purpose === 'task' || key === 'gofmt -l') return false;
+  if (hiddenBy.length === 0 || key === 'gofmt -l') return false;
+  if (purpose === 'task') return RUNS_TARGETS.test(key) && TARGET_FAILED.test(result.slice(-MAX_CHARS));
   // The words of another check of the line are not its own.
   if (voiceFor(check) !== undefined) return voiceOf(check, result) === 'failed';
   return (DART.test(key) ? DART_FAILED : SAYS_FAILED).test(result.slice(-MAX_CHARS));
