@@ -29,6 +29,9 @@ test('the folder of a session is known on any system', async () => {
   const path = join(root, 's.jsonl');
   await writeFile(path, `${JSON.stringify({ type: 'user', cwd: 'D:\\app' })}\n`);
   expect(await sessionFolder(path)).toBe('D:\\app');
+  const content = 'You are told:\n* Current working directory: D:\\shop\n* Operating System: Windows_NT';
+  await writeFile(path, JSON.stringify({ type: 'system.message', data: { content } }));
+  expect(await sessionFolder(path)).toBe('D:\\shop');
 });
 
 test('the folder of a compressed session is known, also when the part that is read ends within it', async () => {

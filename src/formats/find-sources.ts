@@ -17,6 +17,9 @@ const MAX_UNPACKED = 16_777_216;
 const EXPORTED_FOLDER =
   /^\s*\{\s*(?:"info":\s*\{|"id":\s*"ses_)[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
 
+/** Copilot CLI of 2025 has its folder only in what it tells its model. */
+const TOLD_FOLDER = /"type":"system\.message".*?\* Current working directory: ((?:[^"\\]|\\[^n])+)\\n/;
+
 /**
  * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it; gzip is unpacked. Undefined for an unreadable
  * file, and for a run of a database of which only the database is known.
@@ -74,6 +77,8 @@ function isAnyAbsolute(path: string): boolean {
 }
 
 function folderIn(line: string): string | undefined {
+  const told = TOLD_FOLDER.exec(line)?.[1];
+  if (told !== undefined) return textOrUndefined(jsonOf(`"${told}"`));
   if (!line.includes('"cwd"')) return undefined;
   // The last line of the bytes read is usually truncated.
   const entry = jsonOf(line);

@@ -251,6 +251,7 @@ test.each([
   ["You've hit your limit · resets 8pm (Europe/Warsaw)", 'resets 8pm (Europe/Warsaw)'],
   ['Session limit reached ∙ resets 11pm', 'resets 11pm'],
   ['402 "You have no credits."', 'You have no credits.'],
+  [String.raw`"400 400 Bad Request\n"`, 'Bad Request'],
   [
     'API Error: Request rejected (429) · error: code=429 message="daily limit exceeded" metadata=map[]',
     'daily limit exceeded',

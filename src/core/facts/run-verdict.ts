@@ -184,7 +184,7 @@ const ERROR_MESSAGE = /\bmessage\\*"?\s*[:=]\s*\\*"((?:[^"\\]|\\(?!\\*"))+)/g;
 /** What an error of the model's provider says, without the names, codes and JSON round it. */
 export function errorWords(text: string): string {
   const message = [...text.matchAll(ERROR_MESSAGE)].at(-1)?.[1] ?? text;
-  const words = message.replace(/^\[?(?:(?:\w+ )?Error: )*(?:[45]\d\d\b:? ?)?"?/i, '').replace(/"$/, '');
+  const words = message.replace(/^["[]?(?:(?:\w+ )?Error: )*(?:[45]\d\d\b:? ?)*"?/i, '').replace(/(?:\\n)*"$/, '');
   // The name of the reason stands before it.
   return words.replace(/^[^·∙]*\blimit\b[^·∙]*[·∙] (?=resets )/i, '').trim() || text;
 }
