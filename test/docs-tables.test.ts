@@ -16,7 +16,8 @@ import { aboutKind } from '../scripts/record-schema.ts';
 import { WORDS } from '../src/core/records/words.ts';
 import { KINDS } from '../src/core/records/kinds.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
-import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
+import { CHOICES } from '../src/core/records/shapes.ts';
+import type { TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
 import {
   afterCompaction,
   deadlineFeedback,
@@ -173,9 +174,9 @@ test('every built-in pattern has its words in src/core/records/pattern-words.ts'
 
 test('the feedback page has the way out for each answer and cause, to the letter', () => {
   const rows = tableOf('feedback.md', 'the calls came back with | in the text | way out');
-  expect(rows.map(([cell]) => cell)).toEqual([...ANSWER_CLASSES]);
+  expect(rows.map(([cell]) => cell)).toEqual([...CHOICES.answer_class]);
   for (const [cell, name, wayOut] of rows) {
-    const answer = ANSWER_CLASSES.find((one) => one === cell);
+    const answer = CHOICES.answer_class.find((one) => one === cell);
     const pattern: TrajectoryPattern = {
       kind: 'identical_call',
       identity: 'identical_call',

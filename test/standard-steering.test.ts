@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 
 import { present } from '../src/core/base/json.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
-import { ANSWER_CLASSES, type TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
+import { CHOICES } from '../src/core/records/shapes.ts';
+import type { TrajectoryPattern } from '../src/core/records/trajectory-pattern.ts';
 import { renderFeedback } from '../src/core/steering/feedback/check-draft.ts';
 import { FACT_REMEDIES, patternSentences } from '../src/core/steering/feedback/pattern-feedback.ts';
 import { DETECTORS } from '../src/core/detect/detectors/default-detectors.ts';
@@ -90,7 +91,7 @@ test('a long run in which everything repeats hears at most one piece in 50 calls
 
 test('the longest text about any pattern and any answer stays below 300 characters', () => {
   for (const kind of Object.keys(DETECTORS)) {
-    for (const answer of ANSWER_CLASSES) {
+    for (const answer of CHOICES.answer_class) {
       const pattern: TrajectoryPattern = {
         kind,
         identity: kind,

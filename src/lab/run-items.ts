@@ -6,6 +6,7 @@ import { readRuns } from '../formats/read-runs.ts';
 import { RunIds } from '../formats/run-ids.ts';
 import { openStoreReader } from '../stores/registry/open-store.ts';
 import { listShards, shownSource, type Shard } from './list-shards.ts';
+import type { ShardProblem } from './run-row.ts';
 
 /** The next record of a run, or its end. The records of one run are in order. A file may interleave several runs. */
 export type RunItem =
@@ -13,11 +14,7 @@ export type RunItem =
   | { readonly type: 'end'; readonly run: string };
 
 /** Receives read errors. Reading continues with the rest of the input. */
-export type OnReadProblem = (problem: {
-  readonly path: string;
-  readonly line?: number;
-  readonly message: string;
-}) => void;
+export type OnReadProblem = (problem: ShardProblem) => void;
 
 /** @param ids  counts the runs with the id of an earlier run; such a run gets a suffix */
 export async function* runItems(

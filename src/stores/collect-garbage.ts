@@ -15,12 +15,8 @@ export interface SizedRun {
   readonly bytes: number;
 }
 
-export interface GcLimits {
+export interface GcLimits extends Pick<GcOptions, 'olderThanMs' | 'maxBytes'> {
   readonly nowMs: number;
-  /** Deletes trees whose last activity is at least this many milliseconds ago; default: no limit. */
-  readonly olderThanMs?: number;
-  /** Maximum of `bytes` after the deletion; default: no limit. */
-  readonly maxBytes?: number;
   readonly bytes: number;
   /** Runs that are kept with their trees; default: none. */
   readonly kept?: ReadonlySet<string>;

@@ -1,7 +1,8 @@
 import { adviceOf } from '../../core/records/derived-payload.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import { severityOfLevel } from '../../core/steering/advice/advice.ts';
-import type { Severity, DecisionPoint } from '../../core/records/spoken-advice.ts';
+import type { AdviceHandle } from '../../core/run/advice-handle.ts';
+import type { Severity } from '../../core/records/spoken-advice.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import type { TrajectoryPayload, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import { present, type Json } from '../../core/base/json.ts';
@@ -30,13 +31,8 @@ export interface PatternEvent {
   readonly pattern: TrajectoryPattern;
 }
 
-interface AdviceEvent {
+interface AdviceEvent extends Pick<AdviceHandle, 'source' | 'provider' | 'severity' | 'point' | 'text'> {
   readonly type: 'advice';
-  readonly source: 'feedback' | 'guidance';
-  readonly provider: string;
-  readonly severity: Severity;
-  readonly point: DecisionPoint;
-  readonly text: string;
 }
 
 interface FaultEvent {

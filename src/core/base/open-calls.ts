@@ -16,10 +16,6 @@ export class OpenCalls<Call> {
     this.#open = new LruMap(MAX_OPEN_CALLS, calls);
   }
 
-  get size(): number {
-    return this.#open.size;
-  }
-
   begin(id: string, call: Call): void {
     if (this.#open.size >= MAX_OPEN_CALLS && !this.#open.has(id)) this.#forgotten += 1;
     this.#open.set(id, call);

@@ -5,15 +5,13 @@ import {
   type TrajectoryRecord,
 } from '../records/trajectory-record.ts';
 import { hashText } from '../base/hash.ts';
+import type { AgentIdentity } from '../records/agent-event.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { Mutable } from '../base/json.ts';
 import { OpenCalls } from '../base/open-calls.ts';
 
 /** The summary of a run in lists. Only `RunCounter` counts: stores use it to update the summary, and `RunView` uses it too. */
-export interface RunSummary {
-  readonly runId: string;
-  readonly parentRunId?: string;
-  readonly depth: number;
+export interface RunSummary extends AgentIdentity {
   /** Unix milliseconds of the first and the last record that have a time; 0 if no record has one. */
   readonly startedAtMs: number;
   readonly lastAtMs: number;
@@ -41,9 +39,6 @@ export interface RunSummary {
   readonly task?: string;
   readonly source?: string;
   readonly format?: string;
-  readonly modelId?: string;
-  readonly agentName?: string;
-  readonly conversationId?: string;
   /** The damage in one line, if the store cannot read the whole run. The counts cover the records before it. */
   readonly problem?: string;
 }

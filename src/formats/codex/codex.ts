@@ -1,5 +1,5 @@
 import { wordSet } from '../../core/base/word-set.ts';
-import { confidence, plainText, ObjectLines } from '../parts/object-lines.ts';
+import { confidence, plainText } from '../parts/object-lines.ts';
 import {
   isJsonObject,
   type JsonMembers,
@@ -9,16 +9,15 @@ import {
   numberOrUndefined,
   present,
 } from '../../core/base/json.ts';
-import type { LineImporter, ImportSource, ImportItem } from '../importer.ts';
+import type { LineImporter, ImportItem } from '../importer.ts';
 import type { CallShape } from '../parts/call-ids.ts';
 import type { ToolAnswerShape, AnswerPart } from '../parts/run-items.ts';
-import { SessionItems, COPIED } from '../parts/session-items.ts';
+import { SessionItems, SessionLines, COPIED } from '../parts/session-items.ts';
 import {
   asJson,
   namedCall,
   reasoningBlocks,
   sourceResult,
-  sourceStem,
   sourceUsage,
   callArguments,
   sourceBlocks,
@@ -45,8 +44,7 @@ const CONTEXT_ITEMS: ReadonlySet<unknown> = new Set([
   'ghost_snapshot',
 ]);
 
-class CodexRollout extends ObjectLines {
-  readonly #session: SessionItems;
+class CodexRollout extends SessionLines {
   readonly #facts = new CodexCallFacts();
   #hasMeta = false;
   #id: string | undefined;
@@ -58,11 +56,6 @@ class CodexRollout extends ObjectLines {
   #modelId: string | undefined;
   #previousTotal: JsonMembers = {};
   readonly #limits = new LimitSteps();
-
-  constructor(source: ImportSource) {
-    super();
-    this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
-  }
 
   *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
     const { payload, timestamp, type } = isJsonObject(value.payload) ? value : ofOldLine(value);
@@ -78,7 +71,7 @@ class CodexRollout extends ObjectLines {
         break;
       case 'turn_context':
         this.#modelId = textOrUndefined(payload.model) ?? this.#modelId;
-        if (this.#modelId !== undefined) this.#session.identify({ modelId: this.#modelId });
+        if (this.#modelId !== undefined) this.session.identify({ modelId: this.#modelId });
         break;
       case 'response_item':
         yield* this.#readItem(payload, atMs);
@@ -87,19 +80,15 @@ class CodexRollout extends ObjectLines {
         yield* this.#readEvent(payload, atMs);
         break;
       case 'token_usage_record':
-        this.#session.usage(sourceUsage(payload.usage));
-        this.#session.closeAnswer();
+        this.session.usage(sourceUsage(payload.usage));
+        this.session.closeAnswer();
         break;
       case 'compacted':
-        yield* this.#session.compaction('unspecified', atMs);
+        yield* this.session.compaction('unspecified', atMs);
         break;
       default:
         this.skipped.add(plainText(type));
     }
-  }
-
-  *finish(): Generator<ImportItem> {
-    yield* this.#session.finish();
   }
 
   /** A fork begins with its own such line. A copy of the original rollout follows, with the original line. */
@@ -114,7 +103,7 @@ class CodexRollout extends ObjectLines {
     const agentName = textOrUndefined(spawn.agent_role) ?? textOrUndefined(spawn.agent_nickname);
     const id = textOrUndefined(payload.id);
     const conversationId = textOrUndefined(payload.session_id) ?? id;
-    this.#session.identify(present({ id, parentId, agentName, conversationId }));
+    this.session.identify(present({ id, parentId, agentName, conversationId }));
   }
 
   /** A copied entry has the time of the fork. Own turns begin with the first id (a UUID with a time) not older than the fork. */
@@ -148,7 +137,7 @@ class CodexRollout extends ObjectLines {
       this.skipped.add(plainText(type));
     } else if (type.endsWith('_output')) {
       const sourceId = textOrUndefined(item.call_id);
-      yield* this.#session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
+      yield* this.session.result({ sourceId, ...codexResult(item, this.#facts.take(sourceId)), atMs });
     } else if (type.endsWith('_call')) {
       yield* this.#addAnswer([{ type: 'call', call: codexCall(item, type) }], atMs);
     } else {
@@ -161,11 +150,11 @@ class CodexRollout extends ObjectLines {
     if (item.role === 'assistant') {
       yield* this.#addAnswer(blocks, atMs);
       // Codex writes the end of the turn later, after its hooks.
-      if (item.phase === 'final_answer') this.#session.outcome('ended', atMs);
+      if (item.phase === 'final_answer') this.session.outcome('ended', atMs);
       return;
     }
     if (item.role !== 'user') {
-      yield* this.#session.system(blocks, atMs);
+      yield* this.session.system(blocks, atMs);
       return;
     }
     const metadata = listOf(membersOf(item.internal_chat_message_metadata_passthrough).content_item_metadata);
@@ -173,17 +162,17 @@ class CodexRollout extends ObjectLines {
       const { type } = membersOf(membersOf(metadata[index]).provenance);
       return type === undefined ? HOST_MESSAGE_START.test(textOfContent([block])) : type !== 'user';
     };
-    yield* this.#session.system(
+    yield* this.session.system(
       blocks.filter((block, index) => isHostBlock(block, index)),
       atMs,
     );
     const userBlocks = blocks.filter((block, index) => !isHostBlock(block, index));
-    if (userBlocks.length > 0) yield* this.#session.user(userBlocks, atMs, textOfContent(userBlocks));
+    if (userBlocks.length > 0) yield* this.session.user(userBlocks, atMs, textOfContent(userBlocks));
   }
 
   *#addAnswer(parts: readonly AnswerPart[], atMs: number | undefined): Generator<ImportItem> {
-    this.#session.outcome(undefined, atMs);
-    yield* this.#session.answer({ joins: true, parts, modelId: this.#modelId }, atMs);
+    this.session.outcome(undefined, atMs);
+    yield* this.session.answer({ joins: true, parts, modelId: this.#modelId }, atMs);
   }
 
   *#readEvent(event: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
@@ -197,14 +186,14 @@ class CodexRollout extends ObjectLines {
       case 'task_started':
       case 'turn_started':
         this.#failure = undefined;
-        this.#session.outcome(undefined, atMs);
+        this.session.outcome(undefined, atMs);
         break;
       case 'task_complete':
       case 'turn_complete':
         yield* this.#endTurn(event, atMs);
         break;
       case 'turn_aborted':
-        this.#session.outcome(
+        this.session.outcome(
           event.reason === 'interrupted' ? { outcome: 'aborted', reason: 'interrupted' } : 'aborted',
           atMs,
         );
@@ -226,7 +215,7 @@ class CodexRollout extends ObjectLines {
       const resetsAtMs =
         sourceTimeMs(limit.resets_at) ?? (inS === undefined || atMs === undefined ? undefined : atMs + inS * 1_000);
       const data = this.#limits.take({ usedPercent, windowMinutes, ...present({ resetsAtMs }) });
-      if (data !== undefined) yield* this.#session.event(LIMIT_USED, data, atMs);
+      if (data !== undefined) yield* this.session.event(LIMIT_USED, data, atMs);
     }
   }
 
@@ -234,15 +223,15 @@ class CodexRollout extends ObjectLines {
     const error = membersOf(event.error);
     if (error.message !== undefined) yield* this.#addFailure(error, atMs);
     const duration_ms = numberOrUndefined(event.duration_ms);
-    if (this.#session.hasBegun) yield* this.#session.event(TURN_WORKED, present({ duration_ms }), atMs);
+    if (this.session.hasBegun) yield* this.session.event(TURN_WORKED, present({ duration_ms }), atMs);
     // Older versions write the error only before the end of the turn.
     const hasFailed = error.message !== undefined || typeof event.last_agent_message !== 'string';
-    this.#session.outcome(hasFailed ? (this.#failure ?? 'ended') : 'ended', atMs);
+    this.session.outcome(hasFailed ? (this.#failure ?? 'ended') : 'ended', atMs);
   }
 
   *#addFailure(error: JsonMembers, atMs: number | undefined): Generator<ImportItem> {
     this.#failure = codexFailure(error);
-    yield* this.#session.failure(plainText(error.message), atMs);
+    yield* this.session.failure(plainText(error.message), atMs);
   }
 
   /** Reads the token count that follows each answer. The count is repeated if only the rate limits changed. */
@@ -255,10 +244,10 @@ class CodexRollout extends ObjectLines {
       const isMissing = Number(growth.total_tokens) > Number(last.total_tokens);
       const usage = sourceUsage(isMissing ? growth : last);
       const window = numberOrUndefined(info.model_context_window);
-      this.#session.usage(usage && { ...usage, ...present({ context_window_tokens: window }) });
+      this.session.usage(usage && { ...usage, ...present({ context_window_tokens: window }) });
     }
     this.#previousTotal = total;
-    this.#session.closeAnswer();
+    this.session.closeAnswer();
   }
 }
 
@@ -313,16 +302,10 @@ function codexCall(item: JsonMembers, type: string): CallShape {
   };
 }
 
-class CodexExec extends ObjectLines {
-  #session: SessionItems;
+class CodexExec extends SessionLines {
   readonly #open = new Set<string>();
   #lastFailure: string | undefined;
   #thread: string | undefined;
-
-  constructor(source: ImportSource) {
-    super();
-    this.#session = new SessionItems({ id: sourceStem(source), format: 'codex' });
-  }
 
   *entry(value: JsonMembers): Generator<ImportItem> {
     switch (value.type) {
@@ -331,11 +314,11 @@ class CodexExec extends ObjectLines {
         if (id === undefined) break;
         if (this.#thread !== undefined && this.#thread !== id) yield* this.#beginThread(id);
         this.#thread = id;
-        this.#session.identify({ id, conversationId: id });
+        this.session.identify({ id, conversationId: id });
         break;
       }
       case 'turn.started':
-        this.#session.outcome(undefined, undefined);
+        this.session.outcome(undefined, undefined);
         break;
       case 'item.started':
       case 'item.updated':
@@ -343,12 +326,12 @@ class CodexExec extends ObjectLines {
         yield* this.#itemItems(membersOf(value.item), value.type === 'item.completed');
         break;
       case 'turn.completed':
-        this.#session.usage(sourceUsage(value.usage));
-        this.#session.outcome('ended', undefined);
+        this.session.usage(sourceUsage(value.usage));
+        this.session.outcome('ended', undefined);
         break;
       case 'turn.failed':
         yield* this.#failureItems(membersOf(value.error).message);
-        this.#session.outcome(codexFailure(membersOf(value.error)), undefined);
+        this.session.outcome(codexFailure(membersOf(value.error)), undefined);
         break;
       case 'error':
         yield* this.#failureItems(value.message);
@@ -358,14 +341,10 @@ class CodexExec extends ObjectLines {
     }
   }
 
-  *finish(): Generator<ImportItem> {
-    yield* this.#session.finish();
-  }
-
   /** Several runs may be appended to one file. */
   *#beginThread(id: string): Generator<ImportItem> {
-    yield* this.#session.finish();
-    this.#session = new SessionItems({ id, format: 'codex' });
+    yield* this.session.finish();
+    this.session = new SessionItems({ id, format: 'codex' });
     this.#open.clear();
     this.#lastFailure = undefined;
   }
@@ -379,7 +358,7 @@ class CodexExec extends ObjectLines {
       const text = textOrUndefined(item.text);
       if (!isCompleted || text === undefined) return;
       const part = { type: type === 'reasoning' ? ('reasoning' as const) : ('text' as const), text };
-      yield* this.#session.answer({ joins: true, parts: [part] }, undefined);
+      yield* this.session.answer({ joins: true, parts: [part] }, undefined);
     } else {
       yield* this.#callItems(item, isCompleted);
     }
@@ -390,12 +369,12 @@ class CodexExec extends ObjectLines {
     const sourceId = call.sourceId ?? '';
     // An item may complete without a start event. It may be updated before it completes.
     if (!this.#open.has(sourceId)) {
-      yield* this.#session.answer({ joins: true, parts: [{ type: 'call', call }] }, undefined);
+      yield* this.session.answer({ joins: true, parts: [{ type: 'call', call }] }, undefined);
       this.#open.add(sourceId);
     }
     if (!isCompleted) return;
     this.#open.delete(sourceId);
-    yield* this.#session.result({ sourceId: call.sourceId, ...resultOf(item), atMs: undefined });
+    yield* this.session.result({ sourceId: call.sourceId, ...resultOf(item), atMs: undefined });
   }
 
   *#failureItems(message: unknown): Generator<ImportItem> {
@@ -403,7 +382,7 @@ class CodexExec extends ObjectLines {
     // The error of a failed turn repeats the previous error.
     if (text === this.#lastFailure) return;
     this.#lastFailure = text;
-    yield* this.#session.failure(text, undefined);
+    yield* this.session.failure(text, undefined);
   }
 }
 
@@ -474,7 +453,7 @@ export const codexRolloutImporter: LineImporter = {
       (ROLLOUT_TYPES.has(line.type) && isJsonObject(line.payload)) || isOldFrame(line);
     return confidence(firstLines, isRollout, { all: 0.98, some: 0.9 });
   },
-  open: (source) => new CodexRollout(source),
+  open: (source) => new CodexRollout(source, 'codex'),
 };
 
 const EXEC_TYPE = /^(?:thread\.started|turn\.(?:started|completed|failed)|item\.(?:started|updated|completed))$/;
@@ -488,5 +467,5 @@ export const codexExecImporter: LineImporter = {
       some: 0.7,
     });
   },
-  open: (source) => new CodexExec(source),
+  open: (source) => new CodexExec(source, 'codex'),
 };

@@ -5,9 +5,10 @@ import { answerCost } from '../../core/records/answer-cost.ts';
 import { MODEL_PRICES } from '../../core/records/model-prices.ts';
 import type { EndReason } from '../../core/records/words.ts';
 import type { RunEnded, RunEnding } from '../../core/records/trajectory-record.ts';
-import type { ImportedRun, ImportItem } from '../importer.ts';
+import type { FormatName, ImportedRun, ImportItem, ImportSource } from '../importer.ts';
+import { ObjectLines } from './object-lines.ts';
 import { runEnded, RunItems, type AnswerPart, type AnswerShape, type ToolAnswerShape } from './run-items.ts';
-import { plainest, sourceBlock } from './source-content.ts';
+import { plainest, sourceBlock, sourceStem } from './source-content.ts';
 
 export const COPIED = 'entries copied from the session that it was forked from';
 
@@ -335,4 +336,18 @@ function usageBeyond(usage: StoredUsage | undefined, counted: StoredUsage | unde
       name === 'context_window_tokens' ? count : Math.max(0, count - (previousCounts[name] ?? 0)),
     ]),
   );
+}
+
+/** Reads a source whose lines are those of one session. */
+export abstract class SessionLines extends ObjectLines {
+  protected session: SessionItems;
+
+  constructor(source: ImportSource, format: FormatName) {
+    super();
+    this.session = new SessionItems({ id: sourceStem(source), format });
+  }
+
+  protected finish(): Iterable<ImportItem> {
+    return this.session.finish();
+  }
 }

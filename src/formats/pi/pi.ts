@@ -1,16 +1,15 @@
 import { type JsonMembers, listOf, membersOf, present, textOrUndefined } from '../../core/base/json.ts';
 import { type StoredUsage, textOfContent } from '../../core/records/agent-message.ts';
 import { statedFailure } from '../claude-code/claude-ending.ts';
-import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
-import { plainText, ObjectLines } from '../parts/object-lines.ts';
+import type { ImportItem, LineImporter } from '../importer.ts';
+import { plainText } from '../parts/object-lines.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
-import { COPIED, SessionItems } from '../parts/session-items.ts';
+import { COPIED, SessionLines } from '../parts/session-items.ts';
 import {
   sourceCall,
   sourceBlock,
   sourceBlocks,
   sourceResult,
-  sourceStem,
   sourceTimeMs,
   namedUsage,
   usageOfProvider,
@@ -46,7 +45,7 @@ export const piImporter: LineImporter = {
     if (entries.length === 0 || first?.type === 'session_start') return 0;
     return entries.some((line) => isOwn(membersOf(line?.message))) ? 0.9 : 0.7;
   },
-  open: (source) => new PiImport(source),
+  open: (source) => new PiImport(source, 'pi'),
 };
 
 /** Returns true for a message that no other program writes. */
@@ -60,18 +59,12 @@ const SESSION_FILE = /_([\w-]+)\.jsonl$/;
 /** The name that an extension gives the fork in which it runs a subagent. */
 const SUBAGENT = /^subagent-/;
 
-class PiImport extends ObjectLines {
-  readonly #session: SessionItems;
+class PiImport extends SessionLines {
   #lastId: string | undefined;
   /** In a fork, the time of its beginning: earlier entries are copies, with the times of the original. */
   #forkedAtMs: number | undefined;
   /** The session from which a fork began. */
   #forkedFrom: string | undefined;
-
-  constructor(source: ImportSource) {
-    super();
-    this.#session = new SessionItems({ id: sourceStem(source), format: 'pi' });
-  }
 
   *entry(value: JsonMembers): Generator<ImportItem> {
     const atMs = sourceTimeMs(value.timestamp);
@@ -81,12 +74,12 @@ class PiImport extends ObjectLines {
     }
     const parentId = textOrUndefined(value.parentId);
     const wentBack = parentId !== undefined && this.#lastId !== undefined && parentId !== this.#lastId;
-    if (wentBack) yield* this.#session.compaction('branch', atMs);
+    if (wentBack) yield* this.session.compaction('branch', atMs);
     this.#lastId = textOrUndefined(value.id) ?? this.#lastId;
     switch (value.type) {
       case 'session': {
         const id = textOrUndefined(value.id);
-        if (id !== undefined) this.#session.identify({ id, conversationId: id });
+        if (id !== undefined) this.session.identify({ id, conversationId: id });
         const parentFile = textOrUndefined(value.parentSession);
         if (parentFile !== undefined) this.#forkedAtMs = atMs;
         this.#forkedFrom = SESSION_FILE.exec(parentFile ?? '')?.[1];
@@ -96,7 +89,7 @@ class PiImport extends ObjectLines {
       }
       case 'session_info':
         if (SUBAGENT.test(textOrUndefined(value.name) ?? ''))
-          this.#session.identify(present({ parentId: this.#forkedFrom }));
+          this.session.identify(present({ parentId: this.#forkedFrom }));
         else this.skipped.add('session_info');
         break;
       case 'message':
@@ -104,22 +97,18 @@ class PiImport extends ObjectLines {
         yield* this.#messageItems(membersOf(value.message), atMs);
         break;
       case 'custom_message':
-        yield* this.#session.system(sourceBlocks(value.content), atMs);
+        yield* this.session.system(sourceBlocks(value.content), atMs);
         break;
       case 'compaction':
-        yield* this.#session.compaction('unspecified', atMs);
-        yield* this.#session.system(sourceBlocks(value.summary), atMs);
+        yield* this.session.compaction('unspecified', atMs);
+        yield* this.session.system(sourceBlocks(value.summary), atMs);
         break;
       case 'branch_summary':
-        yield* this.#session.system(sourceBlocks(value.summary), atMs);
+        yield* this.session.system(sourceBlocks(value.summary), atMs);
         break;
       default:
         if (typeof value.type !== 'string' || !REPEATS.test(value.type)) this.skipped.add(plainText(value.type));
     }
-  }
-
-  *finish(): Generator<ImportItem> {
-    yield* this.#session.finish();
   }
 
   *#messageItems(message: JsonMembers, entryAtMs: number | undefined): Generator<ImportItem> {
@@ -128,15 +117,15 @@ class PiImport extends ObjectLines {
     switch (message.role) {
       case 'user': {
         const blocks = sourceBlocks(message.content);
-        this.#session.outcome(undefined, atMs);
-        yield* this.#session.user(blocks, atMs, textOfContent(blocks));
+        this.session.outcome(undefined, atMs);
+        yield* this.session.user(blocks, atMs, textOfContent(blocks));
         break;
       }
       case 'assistant':
         yield* this.#assistantItems(message, atMs);
         break;
       case 'toolResult':
-        yield* this.#session.result({
+        yield* this.session.result({
           sourceId: textOrUndefined(message.toolCallId),
           result: sourceResult(message.content),
           isError: message.isError === true,
@@ -146,13 +135,13 @@ class PiImport extends ObjectLines {
         break;
       case 'bashExecution':
         // The user ran this command. The model sees it as text.
-        yield* this.#session.system(
+        yield* this.session.system(
           [sourceBlock(`$ ${plainText(message.command)}\n${plainText(message.output)}`)],
           atMs,
         );
         break;
       default:
-        yield* this.#session.system(sourceBlocks(message.content ?? message.summary), atMs);
+        yield* this.session.system(sourceBlocks(message.content ?? message.summary), atMs);
     }
   }
 
@@ -169,11 +158,11 @@ class PiImport extends ObjectLines {
       const content = parts.filter((part) => part.type !== 'call');
       // The provider counts what it sent before an abort.
       const paid = usage !== undefined && (usage.input_tokens ?? 0) + (usage.output_tokens ?? 0) > 0;
-      yield* this.#session.failure(message.errorMessage, atMs, content, paid ? { modelId, usage } : {});
-    } else yield* this.#session.answer({ parts, modelId, stopReason: textOrUndefined(stopReason), usage }, atMs);
+      yield* this.session.failure(message.errorMessage, atMs, content, paid ? { modelId, usage } : {});
+    } else yield* this.session.answer({ parts, modelId, stopReason: textOrUndefined(stopReason), usage }, atMs);
     const isStop = outcome === 'aborted' || ABORTED.test(plainText(message.errorMessage));
     const error = outcome === 'error' ? statedFailure(plainText(message.errorMessage)) : outcome;
-    this.#session.outcome(isStop ? { outcome: 'aborted', reason: 'interrupted' } : error, atMs);
+    this.session.outcome(isStop ? { outcome: 'aborted', reason: 'interrupted' } : error, atMs);
   }
 }
 

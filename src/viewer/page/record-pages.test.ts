@@ -38,8 +38,8 @@ describe('pages of records', () => {
     expect(pages.at(500)).toBeUndefined();
     for (let page = 1; page <= MAX_PAGES; page += 1) await pages.ensure(page * PAGE_RECORDS);
     expect(pages.size).toBe(MAX_PAGES);
-    expect(pages.isLoaded(0)).toBe(false);
-    expect(pages.isLoaded(PAGE_RECORDS)).toBe(true);
+    expect(pages.at(0)).toBeUndefined();
+    expect(pages.at(PAGE_RECORDS)?.seq).toBe(PAGE_RECORDS);
   });
 
   test('add new records, and skip known ones', async () => {

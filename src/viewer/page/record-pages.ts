@@ -63,10 +63,6 @@ export class RecordPages {
     return this.#damage;
   }
 
-  isLoaded(seq: number): boolean {
-    return this.#pages.has(pageOf(seq));
-  }
-
   /** Loads the pages of the records that are seen, then those ahead of the way that is scrolled and the one behind. */
   want(seqs: readonly number[]): void {
     const [seq] = seqs;

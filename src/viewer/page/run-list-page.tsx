@@ -136,11 +136,13 @@ function GroupLinks({ filters }: { readonly filters: RunFilters }): ReactElement
   );
 }
 
-function Rows(props: {
+interface ListProps {
   readonly list: RunListState;
   readonly filters: RunFilters;
   readonly sources: readonly SourceRow[];
-}): ReactElement {
+}
+
+function Rows(props: ListProps): ReactElement {
   const { list, filters } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [closedGroups, setClosedGroups] = useState<ReadonlySet<string>>(new Set());
@@ -265,11 +267,7 @@ function toggleKey(keys: ReadonlySet<string>, key: string): ReadonlySet<string> 
   return toggledKeys;
 }
 
-function Nothing(props: {
-  readonly list: RunListState;
-  readonly filters: RunFilters;
-  readonly sources: readonly SourceRow[];
-}): ReactElement {
+function Nothing(props: ListProps): ReactElement {
   const { isLoading, sums } = props.list;
   const isPending = isLoading || (sums?.pending ?? 0) > 0;
   const reading = props.sources.find((source) => source.indexing !== undefined);

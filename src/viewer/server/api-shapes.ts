@@ -6,6 +6,7 @@ import type { PatternLevel } from '../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { RunPatterns } from '../../core/facts/seen-pattern.ts';
 import type { RunUsage } from '../../core/facts/usage-fold.ts';
+import type { Lesson } from '../../core/facts/lessons.ts';
 import type { StoryPattern, Wasted } from '../../core/facts/run-story.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { StoreKind } from '../../stores/store-address.ts';
@@ -37,11 +38,7 @@ export interface SourceRow {
 }
 
 /** A cause that still fails in several sessions of a project, as `coxswain failures` lists it. */
-export interface FailingCause {
-  readonly name: string;
-  readonly cause: string;
-  readonly sessions: number;
-  readonly calls: number;
+export interface FailingCause extends Pick<Lesson, 'name' | 'cause' | 'sessions' | 'calls'> {
   /** Absent if it is not known. */
   readonly costUsd?: number;
   /** What worked after it. */

@@ -2,7 +2,6 @@ import type { Json, Mutable } from '../../base/json.ts';
 import type { PatternLevel } from '../../records/trajectory-pattern.ts';
 import type { Step } from './step.ts';
 import type { CallOutcome } from '../../records/trajectory-record.ts';
-import type { ToolKind } from '../calls/tool-kind.ts';
 
 /** The context of a step. Every detector receives the same context. */
 export interface StepContext {
@@ -86,11 +85,7 @@ export interface CallComparison {
 }
 
 /** A summary of a recent call. Contains properties and keys, but no content. */
-export interface RecentCall {
-  readonly index: number;
-  readonly turn: number;
-  readonly tool: string;
-  readonly kind: ToolKind;
+export interface RecentCall extends Pick<Step, 'index' | 'turn' | 'tool' | 'kind' | 'atMs' | 'resultChars'> {
   /** True only for the outcome `failed`. */
   readonly failed: boolean;
   /** `refused` or `cancelled`; absent for any other call. */
@@ -98,9 +93,6 @@ export interface RecentCall {
   /** The error line, at most 200 characters. */
   readonly errorLine?: string;
   readonly novel: boolean;
-  readonly atMs: number;
-  /** Length of the result text in UTF-16 code units. */
-  readonly resultChars: number;
   /** Present only for the 32 most recent calls. */
   readonly comparison?: CallComparison;
 }

@@ -20,11 +20,7 @@ import {
 } from '../calls/tool-semantics.ts';
 import { classifyError, groupKeyOf, type ErrorClass } from '../calls/error-class.ts';
 
-export interface RawCall {
-  readonly index: number;
-  readonly turn: number;
-  readonly atMs: number;
-  readonly tool: string;
+export interface RawCall extends Pick<Step, 'index' | 'turn' | 'atMs' | 'tool' | 'resultMissing'> {
   readonly args: Json;
   /** Annotations of the tool from its MCP server. A declaration takes precedence. */
   readonly annotations?: ToolAnnotations | undefined;
@@ -32,7 +28,6 @@ export interface RawCall {
   readonly isError: boolean;
   /** Default: from `isError`. */
   readonly outcome?: CallOutcome | undefined;
-  readonly resultMissing: boolean;
 }
 
 /** A call and its result, reduced to the keys, kinds and properties that detectors need. Contains no content. */
@@ -69,6 +64,7 @@ export interface Step extends ArgumentKeys {
   readonly negative: boolean;
   /** True if the result is an empty text, an empty list or an empty object. */
   readonly empty: boolean;
+  /** Length of the result text in UTF-16 code units. */
   readonly resultChars: number;
   /** Equal for short results that say the same about other things. See `gistOf`. */
   readonly gistKey?: number;
