@@ -80,11 +80,11 @@ export function runMark({ patterns, verdict: { verdict } }: RunFacts): NonNullab
 }
 
 function factsOf(run: RunFacts): readonly string[] {
-  const { turns, durationMs, patternBasis, steered } = run;
+  const { turns, patternBasis, steered } = run;
   return [
     ...countFacts(run),
     ...(turns === 0 ? [] : [countOf(turns, 'turn')]),
-    ...(durationMs === undefined ? [] : [durationText(durationMs)]),
+    ...activeFacts(run),
     ...usageFacts(run),
     ...endFacts(run),
     ...(steered ? [patternBasis === 'recorded' ? 'patterns as recorded' : 'patterns recomputed'] : []),
@@ -119,6 +119,10 @@ export function countFacts({
     ...(cancelled === 0 ? [] : [`${countText(cancelled)} cancelled`]),
     ...(lostRecords === 0 ? [] : [`${countOf(lostRecords, 'record')} lost`]),
   ];
+}
+
+export function activeFacts({ activeMs }: Pick<RunFacts, 'activeMs'>): readonly string[] {
+  return activeMs > 0 ? [`${durationText(activeMs)} active`] : [];
 }
 
 export function usageFacts(usage: RunUsage): readonly string[] {

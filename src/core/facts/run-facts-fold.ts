@@ -185,7 +185,7 @@ export class RunFactsFold {
       source: source ?? started?.source ?? '',
       format: this.program ?? 'coxswain',
       ...present({
-        task: started?.task?.slice(0, TASK_CHARS).toWellFormed() ?? counts.task,
+        task: started?.task === undefined ? counts.task : endsOf(started.task),
         agent: started?.identity.agent_name ?? this.program,
         modelId: started?.identity.model_id ?? counts.modelId,
         person: typeof label === 'string' ? label : ownerOf(place ?? source),
@@ -327,6 +327,12 @@ export class RunFactsFold {
     }
     return previews;
   }
+}
+
+/** A task of a program says at its end what tells it apart. */
+function endsOf(task: string): string {
+  if (task.length <= TASK_CHARS) return task;
+  return `${task.slice(0, TASK_CHARS / 2).toWellFormed()}\n…\n${task.slice(-TASK_CHARS / 2).toWellFormed()}`;
 }
 
 function ownerOf(path: string | undefined): string | undefined {

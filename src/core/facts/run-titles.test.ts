@@ -35,6 +35,13 @@ test('tasks of a benchmark with the same first lines are named by the line in wh
   expect([...titlesOf(diffs, 60).values()]).toEqual(['Judge the diff. narrow', 'Judge the diff. expand']);
 });
 
+test('tasks of a program that differ in the name of a file are told apart by it', () => {
+  const tasks = ['01', '02'].map(
+    (part) => `"# Context\n\nYour name is Dori.\n\n/w/docs/part-${part}.md\n\nCheck off tasks.\n"`,
+  );
+  expect([...titlesOf(tasks, 60).values()]).toEqual(['Your name is Dori. part-01.md', 'Your name is Dori. part-02.md']);
+});
+
 test('the mark of a program in a comment tells no tasks apart', () => {
   const tasks = ['Check the types', 'Check the texts'].map(
     (words, index) => `You are a fresh agent with one task.\n<!-- task-${index} -->\n${words}`,

@@ -36,6 +36,15 @@ test.each([
     'Add it to the page',
   ],
   [
+    '# Context from my IDE setup:\n\n## Active file: a.ts\n\n## Open tabs:\n- a.ts: a.ts\n\n## My request for Codex:\nRename x\n',
+    'Rename x',
+  ],
+  ['[Image 1] [Image #2] Is there a way?', 'Is there a way?'],
+  ['"# Context\n\nYour name is \\"Dori\\".\n"', 'Your name is \\"Dori\\".'],
+  ['[the issue](https://example.org/7) implement this', 'the issue implement this'],
+  ['<skill name="design" location="/s/SKILL.md">\n# Design\n</skill>\n\non the whole code', 'on the whole code'],
+  ['<skill name="design" location="/s/SKILL.md">\n# Design\n</skill>', '/skill:design'],
+  [
     '<teammate-message teammate_id="team-lead">\nYou are the test engineer.\n</teammate-message>',
     'You are the test engineer.',
   ],

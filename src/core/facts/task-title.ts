@@ -8,6 +8,12 @@ const WRAPPERS =
 /** A message of another agent of the team: words, or JSON of the program, of which only an assigned task has a subject. */
 const TEAMMATE = /<teammate-message\b[^>]*>([^]*?)(?:<\/teammate-message>|$)/gi;
 const SUBJECT = /^\s*\{[^]*?"subject":\s*("(?:[^"\\]|\\.)*")/;
+/** A skill that pi puts before the words of the user. */
+const SKILL = /<skill\b(?:[^>]*?\bname="([^"]*)")?[^>]*>[^]*?(?:<\/skill>|$)/gi;
+const QUOTED = /^"((?:[^"\\]|\\.)*)"$/s;
+const LINK = /\[([^\]\n]+)\]\([^)\s]+\)/g;
+/** A line that is the path of a file. */
+const PATH = /^\S*\/([^\s/]+\.\w+)$/;
 const COMMENT = /<!--[^]*?(?:-->|$)/g;
 const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
@@ -15,7 +21,8 @@ const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructio
 const OPENINGS: readonly RegExp[] = [
   /^implement (?:the following|this|the) plan:?\s*/i,
   /^\[\[ ## user_query ## \]\]\s*/i,
-  /^# files mentioned by the user:?\s[^]*?\n#+ my request for codex:?\s*/i,
+  /^# (?:files mentioned by the user|context from my ide setup):?\s[^]*?\n#+ my request for codex:?\s*/i,
+  /^(?:\[Image #?\d+\]\s*)+/i,
   /^#+ (?:files mentioned by the user|my request for codex|task|request|context from my ide setup)[^\n]*\n/i,
   /^(?:please|hi|hello|hey)[,!.]?\s+/i,
   /^this session is being continued from a previous conversation[^\n]*\n?/i,
@@ -42,6 +49,7 @@ export function withoutWrappers(text: string): string {
       return `\n${/^\s*\{/.test(inner) ? (typeof subject === 'string' ? subject : '') : inner}\n`;
     })
     .replaceAll(WRAPPERS, '\n')
+    .replaceAll(SKILL, '\n')
     .replaceAll(COMMENT, '\n')
     .trim();
 }
@@ -51,7 +59,9 @@ export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
-  const shown = withoutWrappers(start).replaceAll(TAG, ' ').trim();
+  const shown = withoutWrappers(start).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim();
+  const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
+  if (skill !== undefined) return `/skill:${skill}`;
   const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];
   const written = input.trim() || shown.slice(template.length);
   let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
@@ -69,6 +79,7 @@ export function taskTitle(task: string): string | undefined {
     ?.replace(/^#+\s*/, '')
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')
     .replaceAll(/\*\*|__|`/g, '')
+    .replaceAll(LINK, '$1')
     .replaceAll(/\s+/g, ' ')
     .trim()
     .replace(/^"([^"]+)"$/, '$1');
@@ -86,7 +97,9 @@ export function titlesOf(tasks: Iterable<string | undefined>, chars: number): Re
     const texts = alike.length === 1 ? alike : alike.map(withoutWrappers);
     const shared = alike.length === 1 ? '' : texts.reduce(sharedPart).replace(/\S+$/, '');
     for (const [index, task] of alike.entries()) {
-      const rest = shared === '' ? undefined : taskTitle((texts[index] ?? '').slice(shared.length));
+      const left = (texts[index] ?? '').slice(shared.length);
+      // Where only the name of a file is another, it tells them apart.
+      const rest = shared === '' ? undefined : (PATH.exec(left.split('\n', 1)[0] ?? '')?.[1] ?? taskTitle(left));
       words.set(task, [title, rest].filter(Boolean).join(' '));
     }
   }

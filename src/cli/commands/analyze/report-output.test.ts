@@ -77,13 +77,13 @@ test('a run with a pattern is a block: facts, strip, span, pattern and evidence'
     patterns: [pattern({ tool: 'bash', clearedAt: 5 })],
     ending,
     verdict: { verdict: 'failed', evidence: 'its source says that it failed' },
-    durationMs: 61_000,
+    activeMs: 61_000,
     task: 'go',
   });
   expect(await printed([one])).toBe(
     [
       '✗ go',
-      '  6 calls, 1 error, 6 turns, 61 seconds, its source says that it failed (reward 0.25)',
+      '  6 calls, 1 error, 6 turns, 61 seconds active, its source says that it failed (reward 0.25)',
       '  calls, a.json, run r1',
       '',
       '  ···×··',

@@ -12,6 +12,7 @@ import {
   type ListItem,
 } from '../../document/document.ts';
 import {
+  activeFacts,
   belowFacts,
   changedFiles,
   costFacts,
@@ -265,11 +266,11 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
 }
 
 function runFacts(run: RunFacts): readonly string[] {
-  const { activeMs, advice, faults, startedAtMs } = run;
+  const { advice, faults, startedAtMs } = run;
   return [
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     ...countFacts(run),
-    ...(activeMs > 0 ? [`${durationText(activeMs)} active`] : []),
+    ...activeFacts(run),
     ...tokenFacts(run),
     ...costFacts(run),
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
