@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { LastActFold } from './last-act.ts';
+import { callLabel, LastActFold } from './last-act.ts';
 import type { RunCall } from './run-call.ts';
 
 const RUNS_ON = 'Wall time: 30 seconds\nProcess running with session ID 13724\nOutput:\n';
@@ -65,4 +65,9 @@ test('a thought without words after a refused plan leaves the plan the last act'
   const thought = { role: 'assistant', content: [{ type: 'reasoning', text: '' }] } as const;
   fold.fold({ ...record, payload: { kind: 'message_appended', message: thought } }, undefined);
   expect(fold.state.isPlan).toBe(true);
+});
+
+test('the label of a commit shows its message and not how it is quoted', () => {
+  const command = `cd /w && git commit -m "$(cat <<'EOF'\nAdd the invoices\n\nCo-authored-by: x\nEOF\n)"`;
+  expect(callLabel({ tool: 'Bash', args: { command } })).toMatch(/^git commit -m "Add the invoices Co-authored/);
 });

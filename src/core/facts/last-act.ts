@@ -183,10 +183,13 @@ function questionOf({ args, tool }: RunCall): string {
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
 }
 
+/** How agents give a message of several lines to `git commit`. */
+const HERE_TEXT = /"\$\(cat <<-?['"]?\w+['"]?\s+/;
+
 /** Returns the command of a call, or its tool and what it is about, in at most 80 characters. */
 export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const command = commandLineOf(args);
-  if (command !== undefined) return oneLine(withoutFolder(command));
+  if (command !== undefined) return oneLine(withoutFolder(command).replace(HERE_TEXT, '"'));
   return oneLine(textIn(args, 'description') ?? `${tool} ${firstText(args) ?? ''}`);
 }
 
