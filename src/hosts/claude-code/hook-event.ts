@@ -5,7 +5,6 @@ import { dialectOf } from '../dialects/dialects.ts';
 import type { HookAnswer, HookDialect, HookPayload, HostName } from '../dialects/hook-dialect.ts';
 import { readPayload } from '../dialects/read-payload.ts';
 import { readSession, waitForTexts, type SessionFile } from '../dialects/session-file.ts';
-import { findHomeFolder } from './home-folder.ts';
 
 export interface HookEvent {
   readonly about: { readonly event?: string; readonly sessionId?: string };
@@ -108,4 +107,10 @@ function sessionPath(host: HostName, json: HookPayload): string | undefined {
   if (typeof path === 'string')
     return [id, agentId].some((one) => isSessionFile(host, String(one), path)) ? path : undefined;
   return UNNAMED.has(host) ? sessionFileOf(host, String(id), { home: findHomeFolder(env), env }) : undefined;
+}
+
+/** Like `os.homedir()`, but loads `node:os` only on Windows or if `HOME` is empty. */
+export function findHomeFolder({ HOME }: NodeJS.ProcessEnv): string {
+  if (process.platform !== 'win32' && HOME !== undefined && HOME !== '') return HOME;
+  return process.getBuiltinModule('node:os').homedir();
 }

@@ -9,9 +9,8 @@ import { type OneShotStore, sqliteOneShot } from '../../stores/sqlite/sqlite-one
 import type { ClaudeSessions } from './claude-sessions.ts';
 import { EventIntake } from './event-intake.ts';
 import { logFault, MAX_CONFIG_FAULTS, type HookFault } from '../../core/node/fault-log.ts';
-import { findHomeFolder } from './home-folder.ts';
 import { hookConfig } from './hook-config.ts';
-import { isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
+import { findHomeFolder, isKnownEvent, readHookEvent, type HookEvent } from './hook-event.ts';
 import { projectFolderOf } from '../../core/node/git-folder.ts';
 import { refreshLessons, tellsLessons } from './project-lessons.ts';
 import { projectRedaction, projectSessions } from './project-sessions.ts';

@@ -25,7 +25,8 @@ import {
   type Condition,
   type GuidanceSection,
 } from './coxswain-config.ts';
-import { detectorShape, PATTERN_KINDS } from './detectors-of.ts';
+import { DETECTORS } from '../../core/detect/detectors/default-detectors.ts';
+import type { DetectorFactory } from '../../core/detect/detectors/define-detector.ts';
 import { MAX_AFTER_CALLS, STUCK_STOP_DEFAULTS, type StopPolicy } from '../../core/steering/stop-policy.ts';
 import { PRICE_SHAPES } from '../../core/records/answer-cost.ts';
 import {
@@ -51,6 +52,11 @@ import { CHOICES } from '../../core/records/shapes.ts';
 import type { PatternTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import { ToolInvoked } from '../../core/session/tool-invoked.ts';
 import { FEEDBACK, BANK_LIMITS, CLASSIFIERS, GUIDANCE, type GuidanceLimits } from './providers.ts';
+
+const DEFINITIONS: readonly (readonly [string, Pick<DetectorFactory<string>, 'options'>])[] = Object.entries(DETECTORS);
+
+/** `ping_pong` has no options, because `cycle` finds it. */
+const PATTERN_KINDS: readonly string[] = ['ping_pong', ...Object.keys(DETECTORS)];
 
 const YEAR_SECONDS = 31_536_000;
 const MAX_ITEMS = 20;
@@ -297,7 +303,7 @@ export const configShape: ObjectShape = object({
   forceTurnAtStop: flag(false),
   feedback: feedbackShape,
   guidance: guidanceShape,
-  detectors: detectorShape,
+  detectors: object(Object.fromEntries(DEFINITIONS.map(([kind, { options }]) => [kind, switchOf(options, true)]))),
   tools: {
     kind: 'map',
     maxNameChars: 128,

@@ -10,6 +10,7 @@ import { parseStoreAddress, shownAddress, storePath, type StoreKind } from '../.
 import type {
   CompletionSection,
   CoxswainConfig,
+  DetectorSection,
   GcSection,
   RedactionSection,
   StoreSection,
@@ -30,7 +31,9 @@ import { KnownLessons } from '../../core/steering/guidance/lesson-guidance.ts';
 import type { FeedbackProviderConfig } from '../../core/steering/prompt/feedback-provider.ts';
 import type { GuidanceProviderConfig } from '../../core/steering/prompt/guidance-provider.ts';
 import { STANDARD_NOISE } from '../../core/steering/standard-steering.ts';
-import { detectorsOf } from './detectors-of.ts';
+import { DETECTORS } from '../../core/detect/detectors/default-detectors.ts';
+import type { DetectorFactory } from '../../core/detect/detectors/define-detector.ts';
+import type { PatternDetector } from '../../core/detect/patterns/pattern-detector.ts';
 import {
   type AnyFeedback,
   FEEDBACK,
@@ -242,6 +245,19 @@ function guidanceOf({ guidance = {} }: CoxswainConfig): readonly GuidanceProvide
     return [{ ...limits, ...limitsIn(options), provider: make(optionsFor(make, options)) }];
   });
   return [...builtIn, ...(guidance.bank ?? []).map(bankGuidance)];
+}
+
+/** Returns the enabled detectors of a configuration, in the order of `defaultDetectors()`. */
+export function detectorsOf(section: DetectorSection): readonly PatternDetector[] {
+  // The type of the section guarantees that each kind has the options of its detector.
+  const byKind = section as Readonly<Record<string, boolean | Readonly<Record<string, number>> | undefined>>;
+  return Object.entries(DETECTORS).flatMap(([kind, factory]) => {
+    // Each detector receives the options stored under its kind.
+    const create = factory as unknown as DetectorFactory<string>;
+    const options = byKind[kind];
+    if (options === false) return [];
+    return [typeof options === 'object' ? create(options) : create()];
+  });
 }
 
 /** Returns the options of the provider itself. The other fields are its trigger or its limits. */

@@ -9,8 +9,7 @@ import { readAll } from '../../../test/support/script-records.ts';
 import { checkTogether } from './check-together.ts';
 import { configFields, decodeConfig, readConfig } from './decode-config.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import { detectorsOf } from './detectors-of.ts';
-import { resolveConfig, type ResolvedConfig, steeringOf } from './resolve-config.ts';
+import { detectorsOf, resolveConfig, type ResolvedConfig, steeringOf } from './resolve-config.ts';
 
 const PLACE = { folder: '/project', homeFolder: '/home/someone' };
 

@@ -1,3 +1,4 @@
+import { inWords } from '../../core/records/words.ts';
 import type { DecisionPoint } from '../../core/records/spoken-advice.ts';
 import type { AdviceMark } from '../server/api-shapes.ts';
 
@@ -26,3 +27,7 @@ export const POINT_WORDS: Readonly<Record<DecisionPoint, string>> = {
   post_tool_result: 'with a result',
   pre_response: 'before the answer',
 };
+
+export function patternName(kind: string): string {
+  return inWords('pattern', kind.slice(0, 60));
+}

@@ -3,9 +3,8 @@ import { useMemo, useSyncExternalStore, type ReactElement, type ReactNode } from
 import { countOf, countText, usdText } from '../../core/base/number-text.ts';
 import { nextText } from '../../core/facts/followed-text.ts';
 import type { AdviceMark, ChangedFile, ListedRow, PatternSpan, RunAnswer, RunRow } from '../server/api-shapes.ts';
-import { FATE_CLASSES } from './advice-words.ts';
+import { FATE_CLASSES, patternName } from './advice-words.ts';
 import { Link } from './link.tsx';
-import { patternName } from './pattern-name.ts';
 import { runKey } from './route.ts';
 import type { Rows } from './rows.ts';
 import { baseName, runRouteOf, stateOf } from './run-list-row.tsx';

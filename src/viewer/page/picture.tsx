@@ -3,8 +3,7 @@ import { useContext, type ReactElement } from 'react';
 
 import { countText } from '../../core/base/number-text.ts';
 import { FoldedTextContext } from './folded-text.tsx';
-import { safeImage } from './safe-image.ts';
-import { safeLine } from './safe-text.ts';
+import { safeImage, safeLine } from './safe-text.ts';
 import type { ShownPicture } from '../server/picture-of.ts';
 import { isCut } from './text-of.ts';
 

@@ -4,7 +4,7 @@ import { countText } from '../../core/base/number-text.ts';
 import { titlesOf } from '../../core/facts/task-title.ts';
 import type { Facets, SourceRow } from '../server/api-shapes.ts';
 import type { RunFilters } from './api.ts';
-import { patternName } from './pattern-name.ts';
+import { patternName } from './advice-words.ts';
 import { baseName, unfiltered } from './run-list-row.tsx';
 import { safeLine } from './safe-text.ts';
 import { SearchBox } from './search-box.tsx';

@@ -8,7 +8,7 @@ import type { ListedRow, RunGroup, SourceRow, TaskGroup, FailingCause } from '..
 import { getLabels, getTasks, type RunFilters, unreachable, getFailing } from './api.ts';
 import { Link } from './link.tsx';
 import { ErrorBanner, ErrorNotice, Notice, SourceProblems } from './notice.tsx';
-import { patternName } from './pattern-name.ts';
+import { patternName } from './advice-words.ts';
 import { formatRoute, type Route, runKey } from './route.ts';
 import { RunFiltersBar } from './run-filters-bar.tsx';
 import { RunListRow, runRouteOf, unfiltered } from './run-list-row.tsx';

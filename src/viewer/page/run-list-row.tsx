@@ -10,7 +10,7 @@ import { countOf, countText, periodText, usdText } from '../../core/base/number-
 import { present } from '../../core/base/json.ts';
 import { wasOpened } from './opened-runs.ts';
 import { dayText, fullTimeText, spanText } from './number-text.ts';
-import { patternName } from './pattern-name.ts';
+import { patternName } from './advice-words.ts';
 import { runKey, type Route } from './route.ts';
 import type { PlacedRun } from './run-tree.ts';
 import { idTail, safeLine } from './safe-text.ts';

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { safeText } from '../../core/base/printable.ts';
-import { safeLine } from './safe-text.ts';
+import { safeLine, safeImage } from './safe-text.ts';
 
 /** Characters that reorder or hide text, and half characters. */
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ud800-\udfff]/u;
@@ -47,4 +47,20 @@ describe('text that is shown', () => {
   test('is one line on request', () => {
     expect(safeLine(' one\n  two\r\nthree ')).toBe('one ⏎ two ⏎ three');
   });
+});
+
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+test('pictures of the four known formats are shown', () => {
+  expect(safeImage('image/png', PNG)).toBe(`data:image/png;base64,${PNG}`);
+});
+
+test('other formats, mislabelled data and invalid base64 are not shown', () => {
+  expect(safeImage('image/svg+xml', PNG)).toBeUndefined();
+  expect(safeImage('IMAGE/PNG', PNG)).toBeUndefined();
+  expect(safeImage('image/png;x', PNG)).toBeUndefined();
+  expect(safeImage('image/png', Buffer.from('<svg onload="x"/>').toString('base64'))).toBeUndefined();
+  expect(safeImage('image/png', `${PNG}"><script>`)).toBeUndefined();
+  expect(safeImage('image/png', undefined)).toBeUndefined();
+  expect(safeImage(undefined, PNG)).toBeUndefined();
 });
