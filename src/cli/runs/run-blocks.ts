@@ -169,6 +169,7 @@ export function belowFacts(run: RunFacts, family: readonly RunFacts[]): readonly
     return [...(delegated === 0 ? [] : [`${countOf(delegated, 'subagent')} without a record`]), ...sideFacts];
   const calls = below.reduce((sum, { calls: count }) => sum + count, 0);
   const errors = below.reduce((sum, { errors: count }) => sum + count, 0);
+  const refused = below.reduce((sum, { refused: count = 0 }) => sum + count, 0);
   const cost = totalCost(below);
   const failed = below.filter(({ verdict }) => hasFailed(verdict.verdict));
   const [first] = failed;
@@ -178,7 +179,7 @@ export function belowFacts(run: RunFacts, family: readonly RunFacts[]): readonly
       ? ''
       : `; ${were}: ${namesOf(first).title} (${printableCut(first.verdict.evidence, NAME_CHARS)})`;
   return [
-    `${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${errors === 0 ? '' : `, ${countOf(errors, 'error')}`}${cost === '' ? '' : ` for ${cost}`}${names}`,
+    `${countOf(below.length, 'subagent')}${onRecord(run, below)} with ${countOf(calls, 'call')}${errors === 0 ? '' : `, ${countOf(errors, 'error')}`}${refused === 0 ? '' : `, ${countText(refused)} refused`}${cost === '' ? '' : ` for ${cost}`}${names}`,
     ...sideFacts,
   ];
 }

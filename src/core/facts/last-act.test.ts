@@ -71,3 +71,18 @@ test('the label of a commit shows its message and not how it is quoted', () => {
   const command = `cd /w && git commit -m "$(cat <<'EOF'\nAdd the invoices\n\nCo-authored-by: x\nEOF\n)"`;
   expect(callLabel({ tool: 'Bash', args: { command } })).toMatch(/^git commit -m "Add the invoices Co-authored/);
 });
+
+test('a run is idle until it is given work, and a background command that ends asks for nothing', () => {
+  const fold = new LastActFold();
+  const record = { run_id: 'r', depth: 0, seq: 1, schema_version: 1, recorded_at_unix_ms: 1 } as const;
+  const says = (role: 'user' | 'assistant', content: string): void =>
+    fold.fold({ ...record, payload: { kind: 'message_appended', message: { role, content } } }, undefined);
+  expect(fold.state.isIdle).toBe(true);
+  says('user', '<command-name>/exit</command-name>');
+  expect(fold.state.isIdle).toBe(true);
+  says('user', 'Fix it.');
+  expect(fold.state.isIdle).toBeUndefined();
+  says('assistant', 'Fixed.');
+  says('user', '<task-notification>\n<status>failed</status></task-notification>');
+  expect(fold.state.isAnswer).toBe(true);
+});

@@ -12,7 +12,9 @@ const LABEL_CHARS = 80;
 const MAX_RUNNING = 64;
 const QUESTION = /^(?:AskUserQuestion|ask_user(?:_question)?|ask_followup_question|request_user_input|question)$/;
 const PLAN = /^(?:ExitPlanMode|exit_plan_mode|plan_exit)$/;
-const ANSWER = /^(?:finish|submit|task_complete|mark_task_complete|complete_task|attempt_completion|final_answer)$/;
+/** A call that is itself the answer. */
+export const ANSWER: RegExp =
+  /^(?:finish|submit|task_complete|mark_task_complete|complete_task|attempt_completion|final_answer)$/;
 /** Reasons why a model stopped that an answer does not have. */
 const NO_ANSWER = /^(?:tool_use|tool_calls|toolUse|max_tokens|length|pause_turn|error|aborted)$/;
 
@@ -38,7 +40,7 @@ export function asksPerson(tool: string): boolean {
 export class LastActFold {
   #waitsFor = '';
   /** True if the agent was given no work yet. */
-  #isIdle: boolean | undefined;
+  #isIdle = true;
   #isAnswer = false;
   /** True if the user left the program after the answer. */
   #hasLeft = false;
@@ -58,6 +60,9 @@ export class LastActFold {
     if (this.#failedRequests === 0) this.#failingSinceMs = this.#lastAtMs || atMs;
     this.#lastAtMs = atMs;
     switch (payload.kind) {
+      case 'run_started':
+        if (payload.task !== undefined) this.#isIdle = false;
+        return;
       case 'session_event':
         this.#waitsFor = waitText(payload) ?? this.#waitsFor;
         if (payload.event_type === REQUEST_RETRIED) this.#noteFailedRequest(textIn(payload.data, 'error'));
@@ -67,10 +72,8 @@ export class LastActFold {
         this.#waitsFor = '';
         if (message.role === 'system' || message.role === 'tool_result') return;
         const text = message.role === 'user' ? textOfContent(message.content).trimStart() : '';
-        if (COMMAND_ECHO.test(text)) {
-          this.#isIdle ??= true;
-          return;
-        }
+        // A background command that ends after the answer asks for nothing.
+        if (COMMAND_ECHO.test(text) || (this.#isAnswer && text.startsWith('<task-notification>'))) return;
         if (this.#isAnswer && LEAVES.test(text.trimEnd())) {
           this.#hasLeft = true;
           return;
@@ -131,7 +134,7 @@ export class LastActFold {
       waitsFor: this.#waitsFor,
       isAnswer: this.#isAnswer,
       ...(this.#hasLeft ? { hasLeft: true } : {}),
-      ...(this.#isIdle === true ? { isIdle: true } : {}),
+      ...(this.#isIdle ? { isIdle: true } : {}),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
       othersRunning: Math.max(0, this.#running.size - 1),

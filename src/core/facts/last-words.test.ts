@@ -38,3 +38,17 @@ test('the last request is that of the user, if there was more than one', () => {
   ];
   expect(wordsAfter(asks('Fix the login'), ...echoes.map(asks)).lastRequest).toBeUndefined();
 });
+
+test('the last message is the text after the last thought, and the words of a call that is the answer', () => {
+  const fold = new LastWordsFold();
+  const content = [
+    { type: 'text', text: 'I check it once more.' },
+    { type: 'reasoning', text: 'fine' },
+    { type: 'text', text: 'All is written.' },
+  ] as const;
+  fold.fold({ kind: 'message_appended', message: { role: 'assistant', content } });
+  expect(fold.words.lastMessage).toBe('All is written.');
+  const args = { summary: 'The message was sent.' };
+  fold.fold({ kind: 'tool_started', tool_call_id: 'a', tool_name: 'task_complete', args });
+  expect(fold.words.lastMessage).toBe('The message was sent.');
+});

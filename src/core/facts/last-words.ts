@@ -1,7 +1,7 @@
-import { textOfContent } from '../records/agent-message.ts';
+import { textOfContent, type StoredContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
-import { present } from '../base/json.ts';
-import { COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
+import { isJsonObject, present } from '../base/json.ts';
+import { ANSWER, COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
 import { questionIn } from './question-in.ts';
 import { taskTitle } from './task-title.ts';
 
@@ -19,6 +19,8 @@ export interface LastWords {
 
 const MESSAGE_CHARS = 300;
 const REQUEST_CHARS = 200;
+/** The arguments of a call that is an answer which are its words. */
+const SAID = ['summary', 'result', 'message', 'answer'];
 /** What programs write in the name of the user. */
 const NO_REQUEST = /^(?:This session is being continued|Base directory for this skill:|Caveat:|\[Image)/;
 
@@ -29,6 +31,11 @@ export class LastWordsFold {
   #requests = 0;
 
   fold(payload: TrajectoryPayload): void {
+    if (payload.kind === 'tool_started' && ANSWER.test(payload.tool_name)) {
+      const { args } = payload;
+      const said = isJsonObject(args) ? SAID.map((name) => args[name]).find((text) => typeof text === 'string') : '';
+      this.#message = said?.trim() || this.#message;
+    }
     if (payload.kind !== 'message_appended') return;
     const { message } = payload;
     if (message.role !== 'assistant' && message.role !== 'user') return;
@@ -42,7 +49,7 @@ export class LastWordsFold {
       return;
     }
     // The error of a model or a host is not what the agent said.
-    if (text !== '' && text !== message.error_message?.trim()) this.#message = text;
+    if (text !== '' && text !== message.error_message?.trim()) this.#message = lastText(message.content) || text;
   }
 
   get words(): LastWords {
@@ -55,6 +62,12 @@ export class LastWordsFold {
       lastRequest: this.#requests > 1 ? this.#request : undefined,
     });
   }
+}
+
+/** The text after the last thought or call of an answer, which may have several texts. */
+function lastText(content: StoredContent): string {
+  if (typeof content === 'string') return content.trim();
+  return textOfContent(content.slice(content.findLastIndex(({ type }) => type !== 'text') + 1)).trim();
 }
 
 /** The last paragraph that says something, from the beginning of a line or a word. */

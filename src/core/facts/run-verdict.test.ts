@@ -267,3 +267,11 @@ test.each([
 ])('of the error %j people read the words', (error, words) => {
   expect(errorWords(error)).toBe(words);
 });
+
+test('a session in which nothing was asked is over, not cut off', () => {
+  const silent = { isIdle: true, silentMs: 7 * 3_600_000 };
+  expect(verdictOf(undefined, [], silent)).toMatchObject({ verdict: 'stopped', evidence: 'nothing was asked' });
+  expect(verdictOf({ outcome: 'ended' }, [], silent)).toMatchObject({ evidence: 'nothing was asked' });
+  expect(verdictOf({ outcome: 'error', reason: 'auth_failed' }, [], silent).verdict).toBe('failed');
+  expect(verdictOf(undefined, [], { ...silent, silentMs: 60_000 }).verdict).toBe('open');
+});

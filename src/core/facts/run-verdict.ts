@@ -153,7 +153,7 @@ export interface LastAct {
   readonly isAnswer?: boolean;
   /** True if the user then left the program, which may count as a stop. */
   readonly hasLeft?: boolean;
-  /** True if the user has only given commands to the program, such as `/model`. */
+  /** True if the user asked for nothing, or has only given commands to the program, such as `/model`. */
   readonly isIdle?: boolean;
   readonly call?: string;
   readonly isRunning?: boolean;
@@ -251,7 +251,7 @@ function cutOffWhy(last: LastAct): string {
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
   const { call = '', failedRequests = 0, isAlive = false, isAnswer = false, isPlan = false, isRunning = false } = last;
-  const { silentMs, waitsFor = '' } = last;
+  const { isIdle = false, silentMs, waitsFor = '' } = last;
   // A process that ends after its answer was not cut off, and a user who leaves it stops nothing.
   const ended = isAnswer && (end?.reason === 'killed' || last.hasLeft === true) ? undefined : end;
   const { labels, outcome, reason, success } = ended ?? { outcome: '' };
@@ -263,6 +263,11 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     return { verdict: success ? 'worked' : 'failed', evidence, why: evidence, ...(success ? {} : { cause: 'source' }) };
   }
   if (waitsFor !== '' && ended === undefined) return waitingVerdict(last);
+  const isOver = ended === undefined ? (silentMs ?? 0) > CUT_OFF_AFTER_MS && !isAlive : !isCutOff(ended);
+  if (isIdle && isOver) {
+    const evidence = 'nothing was asked';
+    return { verdict: 'stopped', evidence, why: evidence };
+  }
   const during = duringText(last);
   if (ended === undefined && !isAnswer) {
     if (silentMs === undefined) return { verdict: 'unknown', evidence: 'nothing says how it ended' };

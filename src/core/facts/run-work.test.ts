@@ -574,3 +574,8 @@ test('the old name of a moved file is no change, also if git then forgets it', (
   ran('git rm old.ts');
   expect(fold.work.filesChanged).toEqual(['done/a.md', 'c.ts', 'old.ts']);
 });
+
+test('a file of Windows that is removed by its path with backslashes is gone', () => {
+  const written = ["echo x > 'd:/w/a.md'", String.raw`rm "d:\w\a.md"`];
+  expect(changedAfter(...written)).toEqual(['a.ts', 'b.ts', 'new.ts']);
+});

@@ -199,7 +199,7 @@ export class WorkFold {
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
-    if (settled.includes(target) || this.#takesBack(target, reading.replaces)) return;
+    if (settled.includes(plainPath(target)) || this.#takesBack(target, reading.replaces)) return;
     const script = command ?? (reading.shell ? JSON.stringify(args) : undefined);
     if (script === undefined ? namesFile(tool, args, target) : isFileIn(script, target))
       this.#addFile(target, call.number, script === undefined ? CREATED.test(result) : !CHANGES.test(script));
@@ -227,7 +227,7 @@ export class WorkFold {
   /** Applies what a command does to files. Returns the words that this settles. */
   #applyChanges(command: string, number: number): readonly string[] {
     return shellChangesOf(command).flatMap(({ files, kind }) => {
-      const names = files.map((name) => name.replaceAll(/^["']|["']$/g, ''));
+      const names = files.map((name) => plainPath(name.replaceAll(/^["']|["']$/g, '')));
       switch (kind) {
         case 'untracked':
           return names.filter((name) => this.#isMovedAway(name));
@@ -414,8 +414,7 @@ export class WorkFold {
   }
 
   #addFile(named: string, number: number, isNew: boolean): void {
-    const isOfWindows = /^[A-Za-z]:\\/.test(named);
-    const file = isOfWindows ? named.replaceAll('\\', '/') : named.replace(/^(?:\.\/)+/, '');
+    const file = plainPath(named).replace(/^(?:\.\/)+/, '');
     if (isNew && !this.#files.has(file) && this.#created.size < MAX_FILES) this.#created.add(file);
     if (OWN_NOTE.test(file)) return;
     addPath(this.#files, file);
@@ -487,6 +486,11 @@ function addPath(files: Set<string>, file: string): void {
   const isSame = (one: string): boolean =>
     one.startsWith('/') === file.startsWith('/') ? false : one.endsWith(`/${file}`) || file.endsWith(`/${one}`);
   if (![...files].some(isSame)) files.add(file);
+}
+
+/** A path of Windows is written with slashes. */
+function plainPath(name: string): string {
+  return /^[A-Za-z]:\\/.test(name) ? name.replaceAll('\\', '/') : name;
 }
 
 /** A path without `./` before it and `/` after it. */

@@ -412,3 +412,26 @@ test('each tenth of a limit is recorded from the half of it, with the time at wh
   ]);
   expect(payloads.filter(({ kind }) => kind === 'message_appended')).toHaveLength(4);
 });
+
+test('a command that failed in the sandbox is an error, unless it searched and found nothing', () => {
+  const failed = (id: string, cmd: string, code: number) => [
+    item({
+      type: 'function_call',
+      name: 'shell',
+      arguments: JSON.stringify({ command: ['bash', '-lc', cmd] }),
+      call_id: id,
+    }),
+    output(
+      id,
+      `failed in sandbox MacosSeatbelt with execution error: sandbox denied exec error, exit code: ${code}, stdout: , stderr: `,
+    ),
+  ];
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', 'Fix the bug.'),
+    ...failed('c1', 'tsc --noEmit', 2),
+    ...failed('c2', 'rg -n total', 1),
+  ]);
+  const ended = runs[0]?.payloads.flatMap((one) => (one.kind === 'tool_ended' ? [one.is_error] : []));
+  expect(ended).toEqual([true, false]);
+});

@@ -4,6 +4,16 @@ import { shellAnswer } from './shell-answer.ts';
 
 test.each([
   ['{"output":"a\\nb","metadata":{"exit_code":1,"duration_seconds":0.3}}', 'a\nb', 1],
+  [
+    'failed in sandbox LinuxSeccomp with execution error: sandbox denied exec error, exit code: 128, stdout: [main 5] a, stderr: fatal',
+    '[main 5] a\nfatal',
+    128,
+  ],
+  [
+    'failed in sandbox LinuxSeccomp with execution error: Denied { output: ExecToolCallOutput { exit_code: 1, stdout: StreamOutput { text: "", truncated_after_lines: None }, stderr: StreamOutput { text: "no", truncated_after_lines: None } } }',
+    'no',
+    1,
+  ],
   [{ stdout: 'a', stderr: 'b', exit_code: 0 }, 'a\nb', 0],
   [{ stdout: '', stderr: '', returncode: 2 }, '', 2],
   ['Exit code: 1\nWall time: 0.2 seconds\nOutput:\nx failed\n', 'x failed\n', 1],

@@ -23,6 +23,8 @@ const PLACEHOLDER_CHARS = 80;
 /** Codex, mini-SWE-agent, Gemini CLI and Cline. The output of a running command has no exit code. */
 const HEADED_FORMATS: readonly RegExp[] = [
   /^(?:Command: [^]{0,20000}?\n)??(?=Exit code: \d|Chunk ID: |Wall time: )(?:Chunk ID: [^\n]*\n)?(?:Exit code: (?<code>\d+)\n)?Wall time: [^\n]*\n(?:Process (?:exited with code (?<exit>\d+)|running with session ID \d+)\n)?(?:[^\n]*\n){0,2}?Output:(?:\n|$)(?<text>[^]*)$/,
+  /^failed in sandbox \w+ with execution error: sandbox denied exec error, exit code: (?<code>\d+), stdout: (?<text>[^]*?), stderr: (?<stderr>[^]*)$/,
+  /^failed in sandbox \w+ with execution error: Denied \{ output: ExecToolCallOutput \{ exit_code: (?<code>\d+), stdout: StreamOutput \{ text: "(?<text>(?:[^"\\]|\\.)*)"[^]*?stderr: StreamOutput \{ text: "(?<stderr>(?:[^"\\]|\\.)*)"/,
   /^<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*<(?:output|stdout)>\n?(?<text>[^]*?)\n?(?:<\/(?:output|stdout)>\s*)?(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?$/,
   /^<(?:output|stdout)>\n?(?<text>[^]*?)\n?<\/(?:output|stdout)>\s*(?:<stderr>\n?(?<stderr>[^]*?)\n?<\/stderr>\s*)?<(?:return_?code|exit_?code)>(?<code>\d+)<\/\w+>\s*$/,
   /^(?:<untrusted_context>\n)?(?=Command: |Output: )[^]*?(?:Stdout|Output): (?<text>[^]*?)(?:\nStderr: (?<stderr>[^]*?))?\n(?:Error: [^\n]*\n)?Exit Code: (?:(?<code>\d+)|\(none\))(?:\n[A-Z][\w ]*: [^\n]*)*\s*(?:<\/untrusted_context>\s*)?$/,
@@ -46,10 +48,10 @@ export function shellAnswer(result: Json): ShellAnswer | undefined {
   return exitCode === undefined || printed.length === 0 ? undefined : joinOutput(printed, exitCode);
 }
 
-/** Returns the text of a result, of JSON with an exit code what the command printed. The headers of other formats stay. */
+/** Returns the text of a result; of JSON with an exit code, and of a failure in a sandbox, what the command printed. The headers of other formats stay. */
 export function printedIn(result: Json): string {
   const text = resultText(result);
-  return text.startsWith('{') ? (shellAnswer(text)?.text ?? text) : text;
+  return /^(?:\{|failed in sandbox )/.test(text) ? (shellAnswer(text)?.text ?? text) : text;
 }
 
 function readTextFormat(text: string): ShellAnswer | undefined {
