@@ -68,7 +68,7 @@ export interface AnthropicSteering {
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/** Creates the steering, for any loop; see docs/anthropic.md. Throws CoxswainError "invalid-argument" for an option. */
+/** Creates the steering, for any loop; see docs/anthropic.md. Throws CoxswainError "invalid-argument" for an option out of range. */
 export function anthropicSteering(run: Run, options: AnthropicOptions = {}): AnthropicSteering {
   checkAdapter('anthropicSteering', run, options, { isError: true, isRefused: true });
   const steering = fetchSteering(

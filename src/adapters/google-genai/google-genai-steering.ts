@@ -58,7 +58,7 @@ export interface GoogleGenAiSteering {
   follow<Result>(work: PromiseLike<Result>): Promise<Result>;
 }
 
-/** Creates the steering, for any loop; see docs/google-genai.md. Throws CoxswainError "invalid-argument" for an option. */
+/** Creates the steering, for any loop; see docs/google-genai.md. Throws CoxswainError "invalid-argument" for an option out of range. */
 export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}): GoogleGenAiSteering {
   checkAdapter('googleGenAiSteering', run, options, { isError: true, isRefused: true });
   const hint = 'create the client with new GoogleGenAI({ httpOptions: { fetch: steering.fetch() } })';

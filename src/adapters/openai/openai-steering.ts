@@ -48,7 +48,7 @@ export type ExecuteCall = (argumentsText: string) => unknown;
  * the client belongs to the run. Model requests from within a tool belong to a child run.
  */
 export interface OpenAiSteering {
-  /** Returns a `fetch` for `new OpenAI({ fetch })` that records and adds guidance. Default `base`: the platform's. */
+  /** Returns a `fetch` for `new OpenAI({ fetch })` that records requests and answers and adds guidance. Default `base`: the platform's. */
   fetch(base?: Fetch): Fetch;
   /** Returns a tool for `chat.completions.runTools` that records its calls and adds feedback to its results. */
   tool<Tool extends RunnableTool>(tool: Tool): Tool;

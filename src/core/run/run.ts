@@ -374,7 +374,7 @@ export class Run {
     this.#path.take({ kind: 'prompt_used', prompt_name: prompt.name });
   }
 
-  /** A duration from now, or Unix milliseconds. An invalid value is `dropped` and recorded as a fault. Never throws. */
+  /** A duration from now, or Unix milliseconds; undefined removes it. An invalid value is `dropped`, with a fault. Never throws. */
   setDeadline(deadline: TimeSpan | { readonly atMs: number } | undefined): EmitAnswer {
     if (this.#ended) return this.#path.late();
     try {

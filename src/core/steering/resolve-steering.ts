@@ -30,7 +30,7 @@ export interface ResolvedSteering
   readonly configurationHash: string;
 }
 
-/** Without any provider, observer or model: `standardSteering()`. Throws CoxswainError "invalid-argument" for a limit. */
+/** Without any provider, observer or model: `standardSteering()`. Throws CoxswainError "invalid-argument" for a limit out of range. */
 export function resolveSteering(options: SteeringOptions, prompt?: PromptTemplate): ResolvedSteering {
   const providerLists = [options.feedback, options.observers, options.guidance, options.models];
   const declared = [prompt?.feedbackProviders, prompt?.observers, prompt?.guidanceProviders];

@@ -49,7 +49,7 @@ export interface StoredRun {
 export interface RunChange<Result> {
   /** A batch as for `append`, from the same run. It may be empty. */
   readonly records: readonly TrajectoryRecord[];
-  /** Replaces the saved snapshot, which is kept if absent. Covers all records. A run with only a snapshot is not listed. */
+  /** Replaces the saved snapshot, which is kept if absent. Must cover all records. A run with only a snapshot is not listed. */
   readonly snapshot?: Json;
   readonly result: Result;
 }

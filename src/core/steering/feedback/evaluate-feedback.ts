@@ -23,7 +23,7 @@ import type { FeedbackFaultHandler } from '../advice-engine.ts';
 /** The state of a run at the end of a tool call. */
 export interface FeedbackInput extends FeedbackContextInput {
   readonly prompt: PromptTemplate;
-  /** Default: read from the prompt's `Filesystem`. If it has none, no file trigger fires. */
+  /** The watched files that exist now; default: from the prompt's `Filesystem`. If it has none, no file trigger fires. */
   readonly filesCreated?: readonly string[] | undefined;
 }
 

@@ -19,7 +19,7 @@ export interface GuidanceDefinition {
   readonly priority?: number;
 }
 
-/** A provider of a text, by a classifier. Throws CoxswainError "invalid-definition" for a key, content, priority or category. */
+/** A provider of a text, by a classifier. Throws CoxswainError "invalid-definition" for an invalid member. */
 export function defineGuidance(definition: GuidanceDefinition): GuidanceProvider {
   const { name, category, decisionPoints, classifier, key, content, priority } = definition;
   const draftOf = (text: string): GuidanceDraft =>

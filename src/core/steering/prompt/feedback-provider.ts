@@ -78,7 +78,7 @@ export interface FeedbackContext {
   readonly lastOwnFeedback: StoredFeedback | undefined;
   /** The exact number of finished tool calls. */
   readonly toolCallCount: number;
-  /** Tool calls since the latest feedback or assessment: of anyone (`shared`), or of this provider (`per-provider`). Exact. */
+  /** Tool calls since the start or the latest feedback or assessment: of anyone (`shared`), or of this provider. Exact. */
   toolCallsSinceLastFeedback(): number;
   /** The newest `count`, oldest first. Throws CoxswainError "invalid-argument" if it is not a whole number from 0 to 1,000. */
   recentToolCalls(count: number): readonly ToolInvoked[];
