@@ -126,11 +126,8 @@ export function activeFacts({ activeMs }: Pick<RunFacts, 'activeMs'>): readonly 
 }
 
 export function usageFacts(usage: RunUsage): readonly string[] {
-  return [...tokenFacts(usage), ...costFacts(usage)];
-}
-
-export function costFacts(usage: RunUsage): readonly string[] {
-  return usage.costUsd === undefined ? [] : [costText(usage.costUsd, isLeast(usage))];
+  const { costUsd } = usage;
+  return [...tokenFacts(usage), ...(costUsd === undefined ? [] : [costText(costUsd, isLeast(usage))])];
 }
 
 const MAX_FAMILY = 1_000;

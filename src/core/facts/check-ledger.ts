@@ -80,9 +80,7 @@ export class CheckLedger {
     MAX_BACKGROUND,
   );
 
-  /** The folder of the first command of a host that names one with each. */
-  #root: string | undefined;
-  /** The first folder that a line enters for a check, by the key of the check. */
+  /** The first folder in which a check is known to have run, by its key. */
   readonly #homes = new LruMap<string>(MAX_CHECKS);
 
   /** @param task  the task of the run: a command that it names is a check */
@@ -212,8 +210,6 @@ export class CheckLedger {
   /** A check of another project is another check, and so is one of another folder than the first one that the check names. */
   #inFolder(checks: readonly CheckCommand[], args: Json): readonly CheckCommand[] {
     const workdir = isJsonObject(args) ? textOrUndefined(args['workdir']) : undefined;
-    this.#root ??= workdir;
-    const isOther = workdir !== undefined && this.#root !== undefined && !isOneProject(workdir, this.#root);
     const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
     let from = 0;
     return checks.map((check) => {
@@ -224,7 +220,7 @@ export class CheckLedger {
       this.#homes.set(check.key, home);
       const placed = Object.assign({}, check, { place });
       const folder = place.slice(place.lastIndexOf('/') + 1);
-      if (!isOther && isSamePlace(place, home)) return placed;
+      if (isSamePlace(place, home)) return placed;
       return Object.assign(placed, {
         folder,
         key: `${check.key} in ${folder}`,
@@ -488,12 +484,6 @@ function joined(folder = '', target: string): string | undefined {
     if (part !== '..') parts.push(...(part === '' || part === '.' ? [] : [part]));
     else if (parts.pop() === undefined) return undefined;
   return `${path.startsWith('/') && (isWhole || folder !== '') ? '/' : ''}${parts.join('/')}` || undefined;
-}
-
-/** Returns true for two folders of one project, as far as their names say it: one is in the other, or a worktree. */
-function isOneProject(folder: string, root: string): boolean {
-  if (`${folder}/`.startsWith(`${root}/`) || root.startsWith(`${folder}/`)) return true;
-  return /worktree/i.test(folder) || folder.split('/').includes(root.slice(root.lastIndexOf('/') + 1));
 }
 
 function hasFailed({ errorLine, failed }: RunCall): boolean {

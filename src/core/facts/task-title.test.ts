@@ -39,6 +39,10 @@ test.each([
     '# Context from my IDE setup:\n\n## Active file: a.ts\n\n## Open tabs:\n- a.ts: a.ts\n\n## My request for Codex:\nRename x\n',
     'Rename x',
   ],
+  [
+    '# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\n## User Input\n\n```text\nadd a list of items, with\n…\nmore of it\n',
+    'add a list of items, with',
+  ],
   ['[Image 1] [Image #2] Is there a way?', 'Is there a way?'],
   ['"# Context\n\nYour name is \\"Dori\\".\n"', 'Your name is \\"Dori\\".'],
   ['[the issue](https://example.org/7) implement this', 'the issue implement this'],

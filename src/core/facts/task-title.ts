@@ -21,7 +21,6 @@ const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructio
 const OPENINGS: readonly RegExp[] = [
   /^implement (?:the following|this|the) plan:?\s*/i,
   /^\[\[ ## user_query ## \]\]\s*/i,
-  /^# (?:files mentioned by the user|context from my ide setup):?\s[^]*?\n#+ my request for codex:?\s*/i,
   /^(?:\[Image #?\d+\]\s*)+/i,
   /^#+ (?:files mentioned by the user|my request for codex|task|request|context from my ide setup)[^\n]*\n/i,
   /^(?:please|hi|hello|hey)[,!.]?\s+/i,
@@ -33,8 +32,11 @@ const NOISE =
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
 
+/** What programs for Codex put before the request. */
+const IDE_CONTEXT =
+  /^# (?:files mentioned by the user|context from my ide setup):?\s[^]*?\n#+ my request for codex:?\s*/i;
 /** Spec Kit puts the words of the user, which may be none, before its template. */
-const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)```(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
+const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)(?:```|\n…\n)(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
 
 export function slashCommand(text: string): { readonly name: string; readonly args: string } | undefined {
   const name = COMMAND_NAME.exec(text)?.[1];
@@ -59,7 +61,12 @@ export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
-  const shown = withoutWrappers(start).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim();
+  const shown = withoutWrappers(start)
+    .replaceAll(TAG, ' ')
+    .trim()
+    .replace(QUOTED, '$1')
+    .trim()
+    .replace(IDE_CONTEXT, '');
   const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
   if (skill !== undefined) return `/skill:${skill}`;
   const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];

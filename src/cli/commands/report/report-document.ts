@@ -1,7 +1,7 @@
 import { branchText, commitsText, pullRequestsText } from '../../../core/facts/run-work.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
-import { costText, tokenFacts } from '../../../core/facts/usage-text.ts';
+import { costText } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
   listBlock,
@@ -15,11 +15,11 @@ import {
   activeFacts,
   belowFacts,
   changedFiles,
-  costFacts,
   countFacts,
   onRecord,
   runMark,
   totalCost,
+  usageFacts,
 } from '../../runs/run-blocks.ts';
 import { printableCut } from '../../../core/base/printable.ts';
 import { localTimeText, zoneText } from '../../terminal/time-text.ts';
@@ -271,8 +271,7 @@ function runFacts(run: RunFacts): readonly string[] {
     ...(startedAtMs > 0 ? [localTimeText(startedAtMs)] : []),
     ...countFacts(run),
     ...activeFacts(run),
-    ...tokenFacts(run),
-    ...costFacts(run),
+    ...usageFacts(run),
     ...(advice.pieces > 0 ? [`advice ${advice.delivered} of ${advice.pieces}`] : []),
     ...(faults > 0 ? [countOf(faults, 'fault')] : []),
   ];
