@@ -43,6 +43,7 @@ test.each([
     '# Context from my IDE setup:\n\n## Active file: a.ts\n\n## My request for Codex:\n## User Input\n\n```text\nadd a list of items, with\n…\nmore of it\n',
     'add a list of items, with',
   ],
+  ['## User Input\n\n```text\n$ARGUMENTS\n```\n\n## Outline\n\nDo this.\nadd a modal', 'add a modal'],
   ['[Image 1] [Image #2] Is there a way?', 'Is there a way?'],
   ['"# Context\n\nYour name is \\"Dori\\".\n"', 'Your name is \\"Dori\\".'],
   ['[the issue](https://example.org/7) implement this', 'the issue implement this'],

@@ -70,7 +70,9 @@ export function taskTitle(task: string): string | undefined {
   const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
   if (skill !== undefined) return `/skill:${skill}`;
   const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];
-  const written = input.trim() || shown.slice(template.length);
+  // A template that was not filled in has the words after it.
+  const isOpen = input.trim() === '$ARGUMENTS';
+  const written = isOpen ? shown.slice(shown.lastIndexOf('\n') + 1) : input.trim() || shown.slice(template.length);
   let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)
     for (const opening of OPENINGS) text = text.replace(opening, '').trim();
