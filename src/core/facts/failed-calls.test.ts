@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { FailedCallsFold, keyRunsOf, type FailedCall, type KeyRun } from './failed-calls.ts';
 import { keyNumber } from './call-keys.ts';
 import type { RunCall } from './run-call.ts';
+import { RunningPrograms } from './running-programs.ts';
 
 interface Step {
   readonly tool?: string;
@@ -15,6 +16,7 @@ interface Step {
 /** Folds calls, one active minute and one cent apart. */
 function folded(...steps: readonly Step[]): { failures: readonly FailedCall[]; keys: readonly KeyRun[] } {
   const fold = new FailedCallsFold();
+  const programs = new RunningPrograms();
   for (const [index, { args = {}, error, outcome, result = '', tool = 'Bash' }] of steps.entries()) {
     const id = `c${index}`;
     const call = {
@@ -36,7 +38,10 @@ function folded(...steps: readonly Step[]): { failures: readonly FailedCall[]; k
       result,
       is_error: error !== undefined,
     } as const;
-    fold.fold(payload, { ...call, failed: error !== undefined }, { cause: error, atMs: 1, ...spent });
+    const begun = programs.begunBy(args);
+    const ended = { ...call, failed: error !== undefined, ...(begun === undefined ? {} : { begun }) };
+    programs.note(ended, result);
+    fold.fold(payload, ended, { cause: error, atMs: 1, ...spent });
   }
   return { failures: fold.failures, keys: keyRunsOf(fold.keys) };
 }

@@ -20,7 +20,7 @@ import {
 import { leadingFolder, withoutFolder } from './last-act.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { RunCall } from './run-call.ts';
-import { asksForProgram, RunningPrograms, runsOn, sendsInterrupt } from './running-programs.ts';
+import { asksForProgram, runsOn, sendsInterrupt } from './running-programs.ts';
 
 const MAX_FAILURES = 300;
 const MAX_KEYS = 3_000;
@@ -118,8 +118,6 @@ type OpenFailure = Omit<FailedCall, 'calls' | 'ms' | 'costUsd' | 'tokens' | 'wor
 export class FailedCallsFold {
   readonly #failures: FailedCall[] = [];
   readonly #keys = new LruMap<Omit<KeyRun, 'key'>, number>(MAX_KEYS);
-  /** Calls whose program runs on, by the number that the host gave it. */
-  readonly #running = new RunningPrograms();
   /** Files that the run read or wrote. */
   readonly #files = new LruMap<true>(MAX_FILES);
   #open: OpenFailure[] = [];
@@ -131,9 +129,9 @@ export class FailedCallsFold {
     now: { readonly cause: string | undefined; readonly atMs: number } & Spent,
   ): void {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
-    const begun = this.#running.begunBy(call);
+    const { begun } = call;
     // A later call tells what became of a command that is still running.
-    if (this.#running.note(call, resultText(payload.result)) && begun !== undefined) return;
+    if (begun !== undefined && !call.failed && runsOn(resultText(payload.result))) return;
     const { args, number, tool } = begun ?? call;
     const { failed } = call;
     const hiddenCause = failed ? undefined : hiddenFailure(args, payload.result);

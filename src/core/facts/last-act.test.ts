@@ -2,11 +2,14 @@ import { expect, test } from 'vitest';
 
 import { callLabel, LastActFold } from './last-act.ts';
 import type { RunCall } from './run-call.ts';
+import { RunningPrograms } from './running-programs.ts';
+import { present } from '../base/json.ts';
 
 const RUNS_ON = 'Wall time: 30 seconds\nProcess running with session ID 13724\nOutput:\n';
 
 function stateAfter(...calls: readonly (readonly [args: Record<string, string | number>, result?: string])[]) {
   const fold = new LastActFold();
+  const programs = new RunningPrograms();
   const record = { run_id: 'r', depth: 0, seq: 1, schema_version: 1, recorded_at_unix_ms: 1 } as const;
   for (const [index, [args, result]] of calls.entries()) {
     const id = `c${index}`;
@@ -20,7 +23,9 @@ function stateAfter(...calls: readonly (readonly [args: Record<string, string | 
       startLost: false,
       resultMissing: false,
       failed: result?.includes('130') === true,
+      ...present({ begun: programs.begunBy(args) }),
     };
+    programs.note(call, result ?? '');
     const named = { tool_call_id: id, tool_name: tool };
     fold.fold({ ...record, payload: { kind: 'tool_started', ...named, args } }, call);
     if (result === undefined) continue;

@@ -3,9 +3,8 @@ import { REQUEST_RETRIED, waitText } from '../records/words.ts';
 import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import { resultText } from '../detect/calls/answer-reading.ts';
 import type { RunCall } from './run-call.ts';
-import { RunningPrograms, sendsInterrupt } from './running-programs.ts';
+import { sendsInterrupt } from './running-programs.ts';
 import { errorWords, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
@@ -51,7 +50,6 @@ export class LastActFold {
   #lastAtMs = 0;
   #requestError = '';
   #lastCall: RunCall | undefined;
-  readonly #programs = new RunningPrograms();
   readonly #running = new Map<string, RunCall>();
   /** The calls of the answer that the model's service made itself, such as a search: their results are before its words. */
   #served: ReadonlySet<string> = new Set();
@@ -116,7 +114,6 @@ export class LastActFold {
         return;
       case 'tool_ended':
         if (call === undefined || this.#served.has(call.id)) return;
-        this.#programs.note(call, resultText(payload.result));
         this.#end(call);
         return;
       default:
@@ -141,7 +138,7 @@ export class LastActFold {
       ...(call === undefined
         ? {}
         : {
-            call: callLabel(this.#programs.begunBy(call) ?? call),
+            call: callLabel(call.begun ?? call),
             // An answer after a declined plan or question is about it.
             isRefused: call.outcome === 'refused' && !(this.#isAnswer && asksPerson(call.tool)),
           }),

@@ -92,6 +92,8 @@ export interface RunCall {
   readonly kind?: ToolKind;
   /** Null if the record of the start was lost. */
   readonly args: Json;
+  /** The call that began the program that this one asks for. Absent for other calls. */
+  readonly begun?: RunCall;
   /** `seq` of the record that started the call. If that record was lost, `seq` of its result. */
   readonly seq: number;
   /** `seq` of the result; absent while the call is open. */

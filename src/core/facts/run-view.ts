@@ -26,6 +26,8 @@ import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions, type HeldAdvice } from './advice-outcome.ts';
 import type { RunCall } from './run-call.ts';
+import { RunningPrograms } from './running-programs.ts';
+import { resultText } from '../detect/calls/answer-reading.ts';
 import { pressureOf, withWork, type RecentWork, type RunPressure } from './run-pressure.ts';
 import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
@@ -78,6 +80,7 @@ export class RunView {
   readonly #checks = new CheckLedger();
   readonly #work = new WorkFold();
   readonly #lastAct = new LastActFold();
+  readonly #programs = new RunningPrograms();
   #recent: readonly RecentWork[] = [];
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
@@ -296,7 +299,7 @@ export class RunView {
     const number = this.#counter.calls;
     this.#failures.mark(number - 1, false);
     this.#costsBefore.set(number - 1, this.#costAtLastEnd);
-    return { number, id, tool, args, seq, startLost: false, failed: false, resultMissing: false };
+    return { number, id, tool, args, seq, ...NOT_ENDED, ...present({ begun: this.#programs.begunBy(args) }) };
   }
 
   #endCall(payload: ToolEnded, seq: number, startLost: boolean): RunCall {
@@ -324,6 +327,7 @@ export class RunView {
       resultMissing,
       ...(analysedCall?.errorLine === undefined ? {} : { errorLine: analysedCall.errorLine }),
     };
+    if (!resultMissing) this.#programs.note(ended, resultText(payload.result));
     if (this.#hasWork && !resultMissing && (wasRun || outcome === 'refused'))
       this.#checks.fold(ended, printedIn(payload.result), this.#runStarted?.task);
     return ended;
@@ -350,6 +354,7 @@ export function viewOf(records: Iterable<TrajectoryRecord>, options: RunViewOpti
   return view;
 }
 
+const NOT_ENDED = { startLost: false, failed: false, resultMissing: false } as const;
 const COUNTED_KINDS: ReadonlySet<string> = new Set(['identical_call', 'repeated_error']);
 
 /** Equal for calls with equal arguments whose results detection compares as equal. */

@@ -11,16 +11,15 @@ const RUNNING = /^Process running with session ID (\d+)$/m;
 export class RunningPrograms {
   readonly #calls = new LruMap<RunCall>(MAX_RUNNING);
 
-  /** The call that began the program that this one asks for. Undefined for other calls. */
-  begunBy({ args }: Pick<RunCall, 'args'>): RunCall | undefined {
+  /** The call that began the program that one with these arguments asks for. */
+  begunBy(args: Json): RunCall | undefined {
     return this.#calls.get(programOf(args) ?? '');
   }
 
-  /** Returns true if the program of the call runs on. */
-  note(call: RunCall, result: string): boolean {
+  /** Notes a call whose program runs on. */
+  note(call: RunCall, result: string): void {
     const id = call.failed ? undefined : RUNNING.exec(result.slice(0, HEAD_CHARS))?.[1];
-    if (id !== undefined) this.#calls.set(id, this.begunBy(call) ?? call);
-    return id !== undefined;
+    if (id !== undefined) this.#calls.set(id, call.begun ?? call);
   }
 }
 
