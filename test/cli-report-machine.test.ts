@@ -230,7 +230,7 @@ test('the page of a run says when it ended, what its subagents did, and which ca
   expect(stdout).toContain(
     '\n  2 subagents with 0 calls; 1 failed or was cut off: task of 9ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10 (rate limit: done)\n',
   );
-  expect(stdout).toContain('\n  open first call 1: npm test failed in call 1\n');
+  expect(stdout).toContain('\n  open first call 1: 1 failed, 2 passed; npm test failed in call 1\n');
   expect(stdout).toContain(`\n  coxswain ${number} --call 1\n  coxswain view 9ea477a8 --call 1\n`);
   expect(stdout).toContain(`\n  to go on:\n  cd /gone/other && claude --resume ${id}\n`);
   expect(stdout).not.toContain('\n\n\n');

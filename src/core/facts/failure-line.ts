@@ -1,3 +1,4 @@
+import { shellAnswer } from '../detect/calls/shell-answer.ts';
 import { SAYS_FAILED } from './check-output.ts';
 
 const MAX_LINE_CHARS = 160;
@@ -5,17 +6,14 @@ const MAX_CHARS = 20_000;
 
 /** How checks say what is wrong; the groups are the text. What a test expected goes before what a compiler or linter found. */
 const FAILURES: readonly RegExp[] = [
-  // pytest, unittest
+  // pytest, unittest, Vitest, Jest, Mocha, Playwright, Bun, Node, Go, Rust, Pester
   /^FAILED \S+?\.py::(\S.*)$/m,
   /^(?:FAIL|ERROR): (\S+) \(.*\)\n-+\n(?:.*\n)*?(\w*(?:Error|Exception)\b.*)$/m,
-  // Vitest, Jest
   /^ *FAIL +(?:\|[^|\n]+\| +)?(?:\S+ > )?(.+?)(?: \[.*\])?\n\s*(\w*Error\b.*)$/m,
   /^ +● (.+)\n\s*\n +expect\(.*\n\s*\n +(Expected.*)\n +(Received.*)$/m,
   /^ +● (.+)\n\s*\n +(\S.*)$/m,
-  // Mocha, Playwright
   /^ +1\) \S.*\n +(\S.*):\n\s*\n? *(\S.*)$/m,
   /^ +1\) (?:\[\w+\] › )?(.+?)[ ─]*\n\s*\n +(\S*Error\b.*)$/m,
-  // Bun, Node, Go, Rust, Pester
   /^error: (.+)\n(?:.*\n){0,12}?\(fail\) (.+?)(?: \[.*\])?$/m,
   /^✖ failing tests:\s+test at \S+\n✖ (.+?)(?: \([\d.]+m?s\))?\n +(\S.*)$/m,
   /^not ok \d+ - (\S.*)$/m,
@@ -30,32 +28,20 @@ const FAILURES: readonly RegExp[] = [
   /^\S+:\d+:\d+ \S+ ━+\n\s*\n\s+× (.+)$/m,
   /^((?:vet(?:\.exe)?: )?(?:[A-Z]:\\.*?|[^\s:]+)\.\w+:\d+(?::\d+)?: .+)$/m,
   /^ *(\d+:\d+ +error +\S.*?)(?: {2,}\S+)?$/m,
-  /^ *((?:error|warning) • .+)$/m,
-  /^(\[warn\] (?!Code style)\S+)$/m,
+  /^ *((?:error|warning) • .+|\[warn\] (?!Code style)\S+)$/m,
   /\blevel=error msg="(.+)"$/m,
   // a test without a message, a count, a program that could not go on
   /^\(fail\) (.+?)(?: \[.*\])?$/m,
   /^ *([1-9]\d* fail(?:ed|ing|ures?)?\b.*)$/m,
   /^(error: (?!could not compile|aborting|script ).+)$/m,
-  /^((?:[\w-]+: )?(?:line )?(?:\d+: )?(?:\S+: (?:command )?not found|command not found: \S+|no such file or directory: .+))$/m,
+  /^((?:[\w-]+: )?(?:line )?(?:\d+: )?(?:\S+: (?:command )?not found|command not found: \S+|no such file or directory: .+)|.+\bno such directory\b.*)$/m,
   /^(?:\S+ )?((?:Uncaught )?(?:[A-Z]\w*)?(?:Error|Exception)(?: \[\w+\])?: .+)$/m,
-  /^(.+\bno such directory\b.*)$/m,
 ];
 
 /** Returns the words with which a check says why it failed: the test and its message, the first error, else the line that says that it failed. */
 export function failureLine(result: string): string | undefined {
-  const text = printed(result).slice(0, MAX_CHARS);
+  const text = (shellAnswer(result)?.text ?? result).slice(0, MAX_CHARS);
   const found = FAILURES.map((pattern) => pattern.exec(text)).find((match) => match !== null);
   const line = found?.slice(1).join(': ') ?? text.split('\n').find((one) => SAYS_FAILED.test(one.trim()));
   return line?.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_LINE_CHARS).toWellFormed();
-}
-
-/** Older versions of Codex wrap what a command printed. */
-function printed(result: string): string {
-  return result.startsWith('{"output":"')
-    ? result
-        .slice(11)
-        .replaceAll('\\n', '\n')
-        .replaceAll(String.raw`\"`, '"')
-    : result;
 }

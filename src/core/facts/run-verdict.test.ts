@@ -53,8 +53,11 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
 test('a check that failed for its machine says so in the sentence of its run', () => {
   expect(verdictOf(answered, [{ ...failed, lacks: 'database' }], isAnswer)).toMatchObject({
     evidence: 'it answered; a check (call 3, tsc) failed and did not pass later (it could not reach its database)',
-    why: 'tsc failed in call 3 (it could not reach its database)',
+    why: 'it could not reach its database; tsc failed in call 3',
   });
+  expect(verdictOf(answered, [{ ...failed, error: 'a.ts(1,2): error TS1' }], isAnswer).why).toBe(
+    'a.ts(1,2): error TS1; tsc failed in call 3',
+  );
 });
 
 test('an answer alone does not say that a run worked', () => {

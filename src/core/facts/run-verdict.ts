@@ -365,12 +365,14 @@ export function finishedVerdict(
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {
-    const { command, lacks } = failedCheck;
+    const { command, error, lacks } = failedCheck;
     const more = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
-    const others = `${lacks === undefined ? '' : ` (${LACKS[lacks]})`}${more}`;
+    const lack = lacks === undefined ? '' : LACKS[lacks];
     const failure = answered(
-      `a ${checkText(failedCheck)} failed and did not pass later${others}`,
-      `${printableCut(command, 80)} failed in ${placeText(failedCheck)}${others}`,
+      `a ${checkText(failedCheck)} failed and did not pass later${lack === '' ? '' : ` (${lack})`}${more}`,
+      [lack || error, `${printableCut(command, 80)} failed in ${placeText(failedCheck)}${more}`]
+        .filter(Boolean)
+        .join('; '),
     );
     return { ...failure, cause: 'check' };
   }

@@ -59,14 +59,14 @@ test('a check that failed in a subagent counts until a check of its session, or 
   expect(judged([tests()], 2_000, tests(false))).toMatchObject({
     verdict: 'answered',
     cause: 'check',
-    why: 'npm test failed in call 1 of a subagent',
+    why: '1 failed, 2 passed; npm test failed in call 1 of a subagent',
   });
   expect(judged([tests(true, 'npm run lint')], 500, tests(false)).verdict).toBe('worked');
   const failing = [tests(false), called('Bash', { command: 'git status' }, 'clean')];
   expect(judged(failing, 2_000, tests()).verdict).toBe('worked');
   expect(judged(failing, 2_000, tests(true, 'npm run lint'))).toMatchObject({
     cause: 'check',
-    why: 'npm test failed in call 2',
+    why: '1 failed, 2 passed; npm test failed in call 2',
   });
 });
 

@@ -290,11 +290,7 @@ function whyOf(run: RunFacts, section: SectionName): string {
   const pattern = section === 'stuck' || isStuckAnswer(run, section) ? openPattern(run) : undefined;
   if (pattern !== undefined)
     return `${section === 'stuck' ? '' : 'stuck to its end: '}${inWords('pattern', pattern.kind)}`;
-  const failed = section === 'failing' ? run.checks.findLast((check) => check.failed) : undefined;
-  if (failed === undefined) return run.verdict.why ?? '';
-  const lack = failed.lacks === undefined ? '' : checkResult(failed).replace(/^failed: /, '');
-  const error = lack || failed.error;
-  return [error, run.verdict.why?.replace(` (${lack})`, '')].filter(Boolean).join('; ');
+  return run.verdict.why ?? '';
 }
 
 /** Says that a session at work has nearly filled its context, or that it and its subagents run away. Empty if neither. */

@@ -38,7 +38,6 @@ import type { AdviceTally, RunFacts } from '../../../core/facts/run-facts.ts';
 
 const ID_CHARS = 80;
 const TEXT_CHARS = 160;
-const MAX_ERRORS = 2;
 
 export function shownCount(shown: number, all: number): string {
   return shown === all ? countText(all) : `${countText(shown)} of ${countText(all)}`;
@@ -168,12 +167,7 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
                 styled('dim', `${printableCut(project, 40)}  `),
                 styled('strong', title),
               ],
-              lines: [
-                `${localTimeText(run.lastAtMs)}${why === '' ? '' : `, ${why}`}`,
-                ...failedChecks(run)
-                  .filter((line) => !why.startsWith(line))
-                  .map((line) => styled('dim', line)),
-              ],
+              lines: [`${localTimeText(run.lastAtMs)}${why === '' ? '' : `, ${why}`}`],
             })),
           ),
         ),
@@ -181,12 +175,6 @@ export function needsDocument(report: NightReport, frame: ReportFrame): Document
       ...earlierBlocks(report),
     ],
   };
-}
-
-/** What the failed checks of a session printed, each line once. */
-function failedChecks({ checks }: RunFacts): readonly string[] {
-  const errors = new Set(checks.flatMap(({ error }) => (error === undefined ? [] : printableCut(error, TEXT_CHARS))));
-  return [...errors].slice(-MAX_ERRORS);
 }
 
 function momentItem({ atMs, call, command, runId, what }: ShownMoment): ListItem {

@@ -91,14 +91,11 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   left -= shares.reduce((sum, count) => sum + count, 0);
   const shown = needs.flatMap((rows, index) => rows.slice(0, shares[index]));
   const form = formOf([...shown, ...open.slice(0, SCREEN_LINES), ...answered.slice(0, SCREEN_LINES)], frame, width);
-  const rows: Text[] = [];
-  let cut = 0;
-  for (const row of shown) {
-    const { isCut, lines } = rowOf(row, form, left);
-    left -= lines.length - 1;
-    rows.push(...lines);
-    if (isCut) cut += 1;
-  }
+  const rows = shown.map((row) => {
+    const made = rowOf(row, form, left);
+    left -= made.lines.length - 1;
+    return made;
+  });
   const more = Math.max(0, Math.min(open.length - pressed, pressed > 0 ? left : left - openHeading));
   left -= more + (pressed === 0 && more > 0 ? openHeading : 0);
   const openShown = open.slice(0, (shares.at(-1) ?? 0) + more);
@@ -107,7 +104,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const shownNeeds = sessionsIn(shown);
   const needsNote = shownNeeds < needed ? ` (${countText(shownNeeds)} below)` : '';
   const texts: Text[] = [...head, ...brokenLines(needsText(sections, needsNote), width).map((line) => strong(line))];
-  texts.push(...rows);
+  texts.push(...rows.flatMap(({ lines }) => lines));
   if (openShown.length > 0) {
     const pressedText =
       pressed === 1
@@ -120,10 +117,8 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   }
   for (const section of named('answered')) {
     const answeredShown = answered.slice(0, answeredLines);
-    const count =
-      answeredLines === 0
-        ? countText(section.items.length)
-        : shownCount(sessionsIn(answeredShown), section.items.length);
+    const all = section.items.length;
+    const count = shownCount(sessionsIn(answeredShown) || all, all);
     texts.push(
       strong(`${section.title}: ${count}${costOf(section)}`),
       ...answeredShown.flatMap((row) => rowOf(row, form).lines),
@@ -143,9 +138,9 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
       printableCut(unlisted.map(({ items, title }) => `${title}: ${countText(items.length)}`).join('. '), width),
     );
   if (keepsFailing !== undefined) texts.push(styled('warn', printableCut(keepsFailing, width)));
-  const isWhole = shownNeeds === needed && cut === 0;
+  const isWhole = shownNeeds === needed && !rows.some(({ isCut }) => isCut);
   const [first = openShown[0] ?? answered.slice(0, answeredLines)[0]] = shown;
-  texts.push(styled('dim', printableCut(nextLine({ first, needed, isWhole }, width), width)));
+  texts.push(styled('dim', printableCut(nextLine(first, needed, isWhole, width), width)));
   return { blocks: [linesOf(texts)] };
 }
 
@@ -264,14 +259,7 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
   return printableCut(`${shortProject(project, PROJECT_LINE_CHARS)}: ${facts.join(', ')}`, width);
 }
 
-function nextLine(
-  {
-    first,
-    isWhole,
-    needed,
-  }: { readonly first: AlikeItems | undefined; readonly isWhole: boolean; readonly needed: number },
-  width: number,
-): string {
+function nextLine(first: AlikeItems | undefined, needed: number, isWhole: boolean, width: number): string {
   const number = countText(first?.first.number ?? 1);
   const open =
     needed > 0
