@@ -44,6 +44,7 @@ test.each([
     'add a list of items, with',
   ],
   ['## User Input\n\n```text\n$ARGUMENTS\n```\n\n## Outline\n\nDo this.\nadd a modal', 'add a modal'],
+  ['## User Input\n\n```text\n$ARGUMENTS\n```\n\n## Outline\n\nDo this.\n\nNote: it takes long.', 'Do this.'],
   ['[Image 1] [Image #2] Is there a way?', 'Is there a way?'],
   ['"# Context\n\nYour name is \\"Dori\\".\n"', 'Your name is \\"Dori\\".'],
   ['[the issue](https://example.org/7) implement this', 'the issue implement this'],

@@ -70,9 +70,11 @@ export function taskTitle(task: string): string | undefined {
   const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
   if (skill !== undefined) return `/skill:${skill}`;
   const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];
-  // A template that was not filled in has the words after it.
-  const isOpen = input.trim() === '$ARGUMENTS';
-  const written = isOpen ? shown.slice(shown.lastIndexOf('\n') + 1) : input.trim() || shown.slice(template.length);
+  // A template that was not filled in may have the words right below its last line.
+  const [before = '', last = ''] = shown.split('\n').slice(-2);
+  const isBelow = input.trim() === '$ARGUMENTS' && before.trim() !== '' && !/^[-*#>\d\s]/.test(last);
+  const filled = input.trim() === '$ARGUMENTS' ? '' : input.trim();
+  const written = (isBelow ? last : filled) || shown.slice(template.length);
   let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
   for (let round = 0; round < OPENINGS.length; round += 1)
     for (const opening of OPENINGS) text = text.replace(opening, '').trim();
