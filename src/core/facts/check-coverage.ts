@@ -11,7 +11,8 @@ function targetsOf(command: string): readonly string[] {
 }
 
 const TARGET = /^(?:src|tests|packages|lib|apps?|[\w@./:[\]-]*[/.][\w@./:[\]-]*)$/;
-const NO_TARGET = /^(?:-|\/tmp\/|\/\/)|:\/\//;
+/** The last form is a package: `npx @biomejs/biome`. */
+const NO_TARGET = /^(?:-|\/tmp\/|\/\/)|:\/\/|^@[\w-]+\/[\w-]+(?:@\S+)?$/;
 
 /** A test in a file, as `a.py::test_x` or `a.spec.ts:12`, is a part of its path. */
 function pathOf(target: string): string {

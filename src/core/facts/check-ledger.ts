@@ -330,6 +330,8 @@ export class CheckLedger {
     if (!failed && isEndHidden(check, result)) {
       // The same line showed a failure before, and shows none any more.
       if (before?.failed === true && before.line === line) this.#checks.delete(ownKey);
+      // Nothing says that the branch ran at all.
+      if (check.hiddenBy?.includes('if') === true) return;
       this.#noteUnknown(check, number, { isHidden: true });
       return;
     }

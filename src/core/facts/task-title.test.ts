@@ -22,6 +22,9 @@ test.each([
   ['<!-- task-6 -->\nReview the diff.', 'Review the diff.'],
   ['❯ go run .\n2026/06/18 13:17:39 WARN slow\nWhy is it slow?', 'Why is it slow?'],
   ['Implement this plan:\n\n# Faster start', 'Faster start'],
+  ['<system_instruction>\nYou are in Conductor.\n</system_instruction>\n\nAdd a page', 'Add a page'],
+  ['--- pi-extension-context:start ---\nBranch: main\n--- pi-extension-context:end ---\n\nAdd a page', 'Add a page'],
+  ['Automation: News\nAutomation ID: news\nLast run: never\n\nRead the news.', 'Automation: News'],
   [
     '\n## User Input\n\n```text\nUC-19 from the use cases\n```\n\nYou **MUST** consider the user input before proceeding (if not empty).\n\n## Goal\n\nFind gaps.',
     'UC-19 from the use cases',

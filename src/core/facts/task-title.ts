@@ -4,7 +4,7 @@ import type { RunSummary } from './run-summary.ts';
 
 /** Blocks that programs put around a task. Their text is not the user's. */
 const WRAPPERS =
-  /<(system-reminder|system_reminder|environment_context|environment_details|session_context|hook_context|user_instructions|INSTRUCTIONS|ide_opened_file|ide_selection|local-command-caveat|local-command-stdout|command-message|command-contents|permissions[\w ]*|collaboration_mode|skills?_instructions|current_datetime|sql_tables|bash-stdout|bash-stderr|task-notification)>[^]*?(?:<\/\1>|$)/gi;
+  /<(system-reminder|system_reminder|system_instruction|environment_context|environment_details|session_context|hook_context|user_instructions|INSTRUCTIONS|ide_opened_file|ide_selection|local-command-caveat|local-command-stdout|command-message|command-contents|permissions[\w ]*|collaboration_mode|skills?_instructions|current_datetime|sql_tables|bash-stdout|bash-stderr|task-notification)>[^]*?(?:<\/\1>|$)/gi;
 /** A message of another agent of the team: words, or JSON of the program, of which only an assigned task has a subject. */
 const TEAMMATE = /<teammate-message\b[^>]*>([^]*?)(?:<\/teammate-message>|$)/gi;
 const SUBJECT = /^\s*\{[^]*?"subject":\s*("(?:[^"\\]|\\.)*")/;
@@ -14,6 +14,9 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/s;
 const LINK = /\[([^\]\n]+)\]\([^)\s]+\)/g;
 /** A line that is the path of a file. */
 const PATH = /^\S*\/([^\s/]+\.\w+)$/;
+/** What an extension of pi and the automations of Codex put before the words of the user. */
+const BEFORE_WORDS =
+  /--- pi-extension-context:start ---[^]*?(?:--- pi-extension-context:end ---|$)|(?<=^Automation: [^\n]*)\n(?:(?:Automation (?:ID|memory)|Last run):[^\n]*(?:\n|$))+/g;
 const COMMENT = /<!--[^]*?(?:-->|$)/g;
 const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
@@ -51,6 +54,7 @@ export function withoutWrappers(text: string): string {
       return `\n${/^\s*\{/.test(inner) ? (typeof subject === 'string' ? subject : '') : inner}\n`;
     })
     .replaceAll(WRAPPERS, '\n')
+    .replaceAll(BEFORE_WORDS, '\n')
     .replaceAll(SKILL, '\n')
     .replaceAll(COMMENT, '\n')
     .trim();

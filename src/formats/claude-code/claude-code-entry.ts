@@ -23,7 +23,7 @@ interface ClaudeToolResult {
 
 /** Matches text that the host writes as a user message. */
 const HOST_TEXT =
-  /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |\[Request interrupted)/;
+  /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |Unknown skill: |\[Request interrupted)/;
 
 /** The message that a person or the host wrote while the agent worked, which stands beside results only. Undefined without one. */
 export function queuedMessage(entry: JsonMembers): JsonMembers | undefined {
