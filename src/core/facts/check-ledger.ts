@@ -209,6 +209,7 @@ export class CheckLedger {
 
   /** A check of another project is another check, and so is one of another folder than the first one that the check names. */
   #inFolder(checks: readonly CheckCommand[], args: Json): readonly CheckCommand[] {
+    if (checks.length === 0) return checks;
     const workdir = isJsonObject(args) ? textOrUndefined(args['workdir']) : undefined;
     const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
     let from = 0;

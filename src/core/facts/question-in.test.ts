@@ -57,6 +57,8 @@ test.each([
   'Please review the summary above.',
   'Why does it help?\n\nSources:\n- the manual\n\nAll of it is in place.',
   '원하면 어떻게 바꿀지 알려주세요.',
+  // One directive takes one line, so that many in a line are read once.
+  `Done.\n${'::a{}'.repeat(500)}x`,
 ])('%j asks nothing that a person must answer', (text) => {
   expect(questionIn(text)).toBeUndefined();
 });

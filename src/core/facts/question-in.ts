@@ -19,7 +19,7 @@ function questionWithChoices(text: string): string | undefined {
 
 /** What may follow the end of an answer: its sources, and lines for the program, such as those of the app of Codex. */
 const ADDED =
-  /\n(?:[#*_ ]*(?:sources|references|quellen|fuentes|参考)\b[^\n]{0,20}(?:\n+[ \t]*(?:[-*•\d[]|https?:)[^\n]*)+|(?:::[\w-]+\{[^\n]*\}\s*)+)$/i;
+  /\n(?:[#*_ ]*(?:sources|references|quellen|fuentes|参考)\b[^\n]{0,20}(?:\n+[ \t]*(?:[-*•\d[]|https?:)[^\n]*)+|(?:::[\w-]+\{[^\n]*\}[ \t]*(?:\n\s*|$))+)$/i;
 
 const CONDITION = /^(?:if|once|when(?:ever)?|should|in case|si|wenn|falls|sobald|quand)\b|^(?:如果|若|もし)|원하/i;
 /** A request to the person that is no question, at the beginning of a sentence or of its last part. */
