@@ -398,7 +398,7 @@ test('a session that hangs since before the time span is listed if its file was 
     0,
     'coxswain: 1 session left out: written in this time, but the last record is older; --since all goes further back\n',
   ]);
-  expect(stdout).toMatch(/1 session in 1 project.*\n.*\n.*"git diff" unfinished.*task of hangs/);
+  expect(stdout).toMatch(/1 session in 1 project.*\n.*\n.*unfinished: git diff.*task of hangs/);
 });
 
 test('a recorded session that this machine has no file of is not called dead: it may be at work in a container', async () => {

@@ -8,6 +8,7 @@ const MAX_CHARS = 20_000;
 const FAILURES: readonly RegExp[] = [
   // pytest, unittest, Vitest, Jest, Mocha, Playwright, Bun, Node, Go, Rust, Pester
   /^FAILED \S+?\.py::(\S.*)$/m,
+  /^E +((?:[\w.]*\.)?\w*(?:Error|Exception)\b.*)$/m,
   /^(?:FAIL|ERROR): (\S+) \(.*\)\n-+\n(?:.*\n)*?(\w*(?:Error|Exception)\b.*)$/m,
   /^ *FAIL +(?:\|[^|\n]+\| +)?(?:\S+ > )?(.+?)(?: \[.*\])?\n\s*(\w*Error\b.*)$/m,
   /^ +● (.+)\n\s*\n +expect\(.*\n\s*\n +(Expected.*)\n +(Received.*)$/m,

@@ -19,6 +19,11 @@ test.each([
     'I can close the issue: it is a duplicate of #12. Want me to?',
   ],
   ['Done. Should I add a page (e.g. common errors)?', 'Should I add a page (e.g. common errors)?'],
+  [
+    'Should I keep [`_private`](/w/_private) and `__init__.py`?',
+    'Should I keep [_private](/w/_private) and __init__.py?',
+  ],
+  ['Which _one_ do you want, a_b or c_d?', 'Which one do you want, a_b or c_d?'],
   ['手順を確認しました。動作検証します。やりますか？', '動作検証します。 やりますか？'],
   ['Two ways are left.\n\nLet me know which of the two you prefer.', 'Let me know which of the two you prefer.'],
   ['Both work; tell me _which_ `API_KEY` to keep.', 'Both work; tell me which API_KEY to keep.'],

@@ -35,8 +35,13 @@ const REQUEST = new RegExp(
     .join('|'),
   'i',
 );
-/** Marks of Markdown; `_` stands also in names. */
-const MARKUP = /[*`]|(?<!\w)_|_(?!\w)/g;
+/** Words in italics; `_` stands also in names, such as `_private`. */
+const ITALICS = /(?<![\w/\\`])_(?=\S)([^_\n]+)(?<=\S)_(?![\w/\\`])/g;
+
+function withoutMarks(text: string): string {
+  return text.replaceAll(ITALICS, '$1').replaceAll(/[*`]/g, '');
+}
+
 /** Courtesy, which needs no answer. */
 const COURTESY =
   /\b(?:what you think|what (?:else )?you(?:'d| would)? (?:like|want|need)|(?:it|that|this) (?:goes|works|looks)|your (?:thoughts|feedback))\b|\bnext[.!]?$/i;
@@ -51,15 +56,14 @@ const SHORT_QUESTION_CHARS = 12;
 /** The question with which a text ends, with its choices; its last 200 characters if it is longer. Undefined without one that a person must answer. */
 export function questionIn(whole: string): string | undefined {
   const text = whole.slice(-MAX_END_CHARS).trimEnd().replace(ADDED, '').trimEnd();
-  const offer = questionWithChoices(text)?.replaceAll(MARKUP, '');
+  const choices = questionWithChoices(text);
+  const offer = choices && withoutMarks(choices);
   if (offer !== undefined)
     return offer.length > QUESTION_CHARS ? `${offer.slice(0, QUESTION_CHARS - 1).toWellFormed()}…` : offer;
   const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
   const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u)].slice(-2);
-  const isQuestion = /[?？]["'*_)”」]*$/.test(sentence) || asksWithoutMark(sentence.replaceAll(MARKUP, ''));
+  const isQuestion = /[?？]["'*_)”」]*$/.test(sentence) || asksWithoutMark(withoutMarks(sentence));
   if (!isQuestion || OPEN_OFFER.test(sentence)) return undefined;
-  const question = `${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`
-    .trim()
-    .replaceAll(MARKUP, '');
+  const question = withoutMarks(`${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`.trim());
   return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
 }

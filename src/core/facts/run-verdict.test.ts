@@ -134,7 +134,7 @@ test('what the evidence says besides the verdict, and its cause, need no reading
   const silentMs = 8 * 3_600_000;
   const running = { call: 'npm test', isRunning: true };
   expect(verdictOf(undefined, [], { ...running, silentMs })).toMatchObject({
-    why: '"npm test" unfinished; no record for 8.0 hours',
+    why: 'unfinished: npm test; no record for 8.0 hours',
     cause: 'running',
   });
   expect(verdictOf(undefined, [], { failedRequests: 3, requestError: '529', silentMs })).toMatchObject({

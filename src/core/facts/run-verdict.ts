@@ -197,14 +197,17 @@ export function failedRequestsText({ failedRequests = 0, requestError = '' }: La
 
 /** `"npm test" unfinished`, whether it ran or waited for a permission, or `after "npm test"`, which may have failed; empty without a call. */
 function duringText(last: LastAct): string {
-  const { call = '', failedCall, isRefused = false, isRunning = false, othersRunning = 0 } = last;
+  const { call = '', failedCall, isRefused = false, isRunning = false } = last;
   const requests = failedRequestsText(last);
   if (requests !== '' && !isRunning) return requests;
   if (call === '') return '';
-  const others = othersRunning === 0 ? '' : ` and ${countOf(othersRunning, 'other call')}`;
   return isRunning
-    ? `"${call}"${others} unfinished`
+    ? `"${call}"${othersText(last)} unfinished`
     : `after ${failedCall === undefined ? '' : 'the failed '}"${call}"${isRefused ? ' was refused' : ''}`;
+}
+
+function othersText({ othersRunning = 0 }: LastAct): string {
+  return othersRunning === 0 ? '' : ` and ${countOf(othersRunning, 'other call')}`;
 }
 
 function endText(word: string, during: string): string {
@@ -279,7 +282,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
       return {
         verdict: 'cut_off',
         evidence: `${cutOffText(last)}; ${silence}`,
-        why: `${cutOffWhy(last)}; ${silence}`,
+        // The first words are those that stay in a short line.
+        why: `${isRunning ? `unfinished: ${call}${othersText(last)}` : cutOffWhy(last)}; ${silence}`,
         cause,
       };
     }

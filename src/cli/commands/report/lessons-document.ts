@@ -63,9 +63,9 @@ export function lessonsSentence({ lessons }: Lessons, width: number = Infinity):
   const { instruction } = first;
   const isNamed = instruction !== undefined && instruction !== null;
   const place = isNamed ? `; ${placeOf(instruction)} names it` : '';
-  const cost = `${countOf(open.length, 'cause')} cost ${countOf(calls, 'call')}${time}`;
+  const cost = `${countOf(calls, 'call')}${time} lost to ${countOf(open.length, 'cause')}`;
   const said = `Keeps failing: ${name}, in ${countOf(first.sessions, 'session')}`;
-  const texts = [`${said}${place}; ${cost}`, `${said}; ${cost}`, said].map((text) => `${text} (coxswain failures)`);
+  const texts = [`${said}${place}; ${cost}`, `${said}; ${cost}`, said].map((text) => `${text}: coxswain failures`);
   return texts.find((text) => text.length <= width) ?? texts.at(-1);
 }
 

@@ -252,12 +252,13 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
   return patterns.findLast(isStuckNow);
 }
 
-/** Of the answered sessions, those that were stuck to their end come first; of those at work, those that run away. */
+/** Those with a known cause come first; of the answered sessions, those that were stuck to their end; of those at work, those that run away. */
 function urgencyOf(
   { pressure, run }: { readonly pressure: string; readonly run: RunFacts },
   section: SectionName,
 ): number {
-  return pressure !== '' || isStuckAnswer(run, section) ? 1 : 0;
+  const isCauseKnown = section === 'failed' && !/^(?:running|silent)$/.test(run.verdict.cause ?? '');
+  return pressure !== '' || isCauseKnown || isStuckAnswer(run, section) ? 1 : 0;
 }
 
 function isStuckAnswer(run: RunFacts, section: SectionName): boolean {

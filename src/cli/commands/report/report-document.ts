@@ -72,7 +72,9 @@ export function headLines(
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
     ...(costUsd === undefined ? [] : [costText(costUsd, countedEarly > 0)]),
-    ...(withoutPrice > 0 ? [`${countOf(withoutPrice, 'run')} without a known cost${models}`] : []),
+    ...(withoutPrice > 0
+      ? [`${countText(withoutPrice)} of ${countOf(count, 'run')} without a known cost${models}`]
+      : []),
     ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
   ];
   const lines: string[] = [];

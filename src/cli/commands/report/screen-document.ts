@@ -26,7 +26,7 @@ const REASON_CHARS = 300;
 const REASON_INDENT = '         ';
 const LEAST_LINES = 2;
 /** The share of the line that a title keeps beside a long reason. */
-const TITLE_SHARE = 0.3;
+const TITLE_SHARE = 0.25;
 /** The folders of the file with which an error begins. */
 const FOLDERS = /^(?:[A-Z]:)?[^:"\n]*[\\/](?=[^\\/:\n(]+[:(]\d)/;
 /** The zone of a time, such as that at which a limit resets. */
