@@ -1,6 +1,7 @@
 import { type Command, forEachChild, type SyntaxNode } from 'unbash';
 import { hidingCommands, shellTree } from '../base/shell-tree.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
+import { shellLineOf } from '../detect/calls/shell-command.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
 /** What a check covers. `all` covers every purpose; `hooks` are those of `git commit`. */
@@ -146,7 +147,9 @@ export function commandLineOf(args: Json): string | undefined {
   if (!isJsonObject(args)) return undefined;
   const { cmd, command = cmd } = args;
   if (patchIn(args) !== undefined) return undefined;
-  const line = Array.isArray(command) ? command.join(' ') : command;
+  const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : undefined;
+  // Old Codex: `["bash", "-lc", "npm test"]`.
+  const line = words === undefined ? command : (shellLineOf(words) ?? words.join(' '));
   return typeof line === 'string' ? line : undefined;
 }
 

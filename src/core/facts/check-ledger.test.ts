@@ -858,3 +858,19 @@ test('a target of the task behind a pipe failed if its runner says so', () => {
   expect(resultOf('make image', 'the log says Error 2')).toBe('not seen to its end');
   expect(resultOf('node sum.mjs', 'make: *** [x] Error 2')).toBe('not seen to its end');
 });
+
+test('a command of old Codex is the line that its shell runs, and one that a signal ended is not seen to its end', () => {
+  const ledger = new CheckLedger();
+  const lines = [
+    ['head -n 20 /opt/bin/pytest', '#!/bin/sh'],
+    ['npm run lint', 'failed in sandbox: sandbox error: command was killed by a signal'],
+  ] as const;
+  for (const [index, [line, result]] of lines.entries()) {
+    const call = { id: `c${index}`, number: index + 1, tool: 'shell', args: { command: ['bash', '-lc', line] } };
+    const failed = index === 1;
+    ledger.fold({ ...call, seq: index, startLost: false, resultMissing: false, failed }, result, undefined);
+  }
+  expect(ledger.checks.map((check) => `${check.command} ${checkResult(check)}`)).toEqual([
+    'npm run lint not seen to its end',
+  ]);
+});

@@ -50,8 +50,8 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
 
 const COLOUR = /\u001B\[[\d;]*m/g;
-/** What a host says of a command that it ended for its time. */
-const TIMED_OUT = /\bcommand timed out after \d/i;
+/** What a host says of a command that it ended for its time, or that a signal ended. */
+const TIMED_OUT = /\bcommand timed out after \d|^failed in sandbox\b.*\bcommand (?:timed out|was killed by a signal)/i;
 /** The same of opencode, at the end. */
 const TERMINATED = /<bash_metadata>\s*bash tool terminated command after exceeding timeout\b/;
 const MAX_BACKGROUND = 16;

@@ -214,7 +214,7 @@ export class NightReport {
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
     else sums.activeMs += run.activeMs;
-    if (hasNoPrice(run)) {
+    if (hasNoPrice(run) && !isSideRun(run)) {
       sums.withoutPrice += 1;
       if (run.modelId !== undefined) this.#unpriced.add(run.modelId);
     }

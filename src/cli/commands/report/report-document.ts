@@ -73,7 +73,7 @@ export function headLines(
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
     ...(costUsd === undefined ? [] : [costText(costUsd, countedEarly > 0)]),
     ...(withoutPrice > 0
-      ? [`${countText(withoutPrice)} of ${countOf(count, 'run')} without a known cost${models}`]
+      ? [`${countText(withoutPrice)} of ${countOf(count - side, 'run')} without a known cost${models}`]
       : []),
     ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
   ];
