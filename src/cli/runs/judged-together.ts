@@ -1,3 +1,4 @@
+import { present } from '../../core/base/json.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
 import { judgedWith, type SubagentWork } from '../../core/facts/subagent-work.ts';
 import { familyOf } from './run-blocks.ts';
@@ -12,7 +13,7 @@ export async function* judgedTogether(runs: AsyncIterable<RunFacts>): AsyncGener
   for await (const run of runs) {
     const { checks, id, lastAct, lastChange, parentId } = run;
     if (parentId !== undefined && below.length < MAX_BELOW)
-      below.push({ id, parentId, checks, ...(lastChange === undefined ? {} : { lastChange }) });
+      below.push({ id, parentId, checks, ...present({ lastChange }) });
     if (parentId === undefined && lastAct !== undefined && held.length < MAX_HELD) held.push(run);
     else yield run;
   }

@@ -4,7 +4,7 @@ import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';
 import { hasFailed, type RunOutcome } from '../../core/facts/run-verdict.ts';
-import { isTemporary } from '../../core/facts/run-work.ts';
+import { TEMPORARY } from '../../core/facts/run-work.ts';
 import { taskTitle } from '../../core/facts/task-title.ts';
 import type { RunUsage } from '../../core/facts/usage-fold.ts';
 import { isStuckNow, seriousness, timesSeen } from '../../core/facts/seen-pattern.ts';
@@ -339,8 +339,8 @@ export function changedFiles({ filesChanged, project }: Pick<RunFacts, 'filesCha
     return path.startsWith('..') || win32.isAbsolute(path) ? file : path.replace(OWN_WORK_TREE, '');
   });
   const isOutside = (file: string): number => Number(win32.isAbsolute(file));
-  const lasting = shown.filter((file) => !isTemporary(file)).toSorted((a, b) => isOutside(a) - isOutside(b));
+  const lasting = shown.filter((file) => !TEMPORARY.test(file)).toSorted((a, b) => isOutside(a) - isOutside(b));
   // In a project of temporary files, or in none, these are all there is.
-  const isTemporaryProject = project === undefined || isTemporary(`${project}/`);
+  const isTemporaryProject = project === undefined || TEMPORARY.test(`${project}/`);
   return [...new Set(lasting.length > 0 || !isTemporaryProject ? lasting : shown)];
 }

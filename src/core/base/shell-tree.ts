@@ -10,6 +10,15 @@ export function shellTree(line: string): ShellTree {
   return last.tree;
 }
 
+/** Reads the tree of a line. For invalid input the parser usually returns a partial tree and rarely throws. */
+export function readShell<Found>(line: string, otherwise: Found, read: (tree: ShellTree) => Found): Found {
+  try {
+    return read(shellTree(line));
+  } catch {
+    return otherwise;
+  }
+}
+
 const STOPS_AT_FAILURE = /\bset -\w*e/;
 
 /**

@@ -1,5 +1,5 @@
 import { forEachChild, type SyntaxNode } from 'unbash';
-import { shellTree, hidingCommands } from '../base/shell-tree.ts';
+import { readShell, hidingCommands } from '../base/shell-tree.ts';
 import { hashNumber, hashText } from '../base/hash.ts';
 import { withoutWorkTree } from '../base/work-tree.ts';
 import { isJsonObject, type Json } from '../base/json.ts';
@@ -185,14 +185,11 @@ function argsText(args: Json): string {
 function commandsIn(whole: string): readonly SimpleCommand[] {
   const commands: SimpleCommand[] = [];
   const line = whole.slice(0, MAX_LINE);
-  try {
-    const tree = shellTree(line);
+  readShell(line, undefined, (tree) => {
     const proved = new Set<number>();
     if (whole.length <= MAX_LINE) addProved(tree, line, proved);
     visit(tree, line, commands, proved);
-  } catch {
-    // For invalid input the parser usually returns a partial tree and rarely throws.
-  }
+  });
   return commands.slice(0, MAX_COMMANDS);
 }
 

@@ -89,18 +89,18 @@ export class CheckLedger {
     const failed = hasFailed(call);
     const found = this.#inFolder(checksOf(call.args, task), call.args);
     if (call.outcome !== undefined) {
-      for (const check of found) this.#noteUnknown(check, call.number, { isRefused: true });
+      this.#noteUnknown(found, call.number, 'isRefused');
       return;
     }
     const id = failed || found.length === 0 ? undefined : idIn(result);
     if (id !== undefined) {
       this.#background.set(id, { call, checks: found });
-      for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
+      this.#noteUnknown(found, call.number, 'isHidden');
       return;
     }
     if (this.#foldBackground(call, result)) return;
     if ((failed && TIMED_OUT.test(result.slice(0, 500))) || TERMINATED.test(result.slice(-300))) {
-      for (const check of found) this.#noteUnknown(check, call.number, { isHidden: true });
+      this.#noteUnknown(found, call.number, 'isHidden');
       return;
     }
     this.#foldChecks(call, result, found);
@@ -121,29 +121,19 @@ export class CheckLedger {
       for (const check of checks) this.#note(check, call, false, result);
       return;
     }
-    const [only] = checks;
+    const only = checks.length === 1 ? checks[0] : undefined;
+    const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     // It may be that of a push after the check, or of a limit of the check that its words do not show.
-    if (soundsPassed && only !== undefined && checks.length === 1 && endsWithoutCheck(line, '&&')) {
-      this.#noteUnknown(only, call.number, { isHidden: true });
-      return;
-    }
-    if (
+    const isOfOther =
       failed &&
       only !== undefined &&
-      checks.length === 1 &&
-      isCodeOfOther(only, call) &&
-      !showsFailure(only, result)
-    ) {
-      this.#noteUnknown(only, call.number, { isHidden: true });
+      ((soundsPassed && endsWithoutCheck(line, '&&')) || (isCodeOfOther(only, call) && !showsFailure(only, result)));
+    // One exit code stands for several commands.
+    if (isOfOther || (failed && named === undefined && checks.length > 1 && scriptOf(call.args) !== undefined)) {
+      this.#noteUnknown(checks, call.number, 'isHidden');
       return;
     }
-    const named = failed && checks.length > 1 ? failedChecks(checks, call.args, result) : undefined;
     for (const check of named?.passed ?? []) this.#note(check, call, false, '');
-    if (failed && named === undefined && checks.length > 1 && scriptOf(call.args) !== undefined) {
-      // One exit code stands for several commands.
-      for (const check of checks) this.#noteUnknown(check, call.number, { isHidden: true });
-      return;
-    }
     const told = failed || checks.length === 0 ? result : withoutOwnWords(result, call);
     const isLost =
       !failed &&
@@ -154,15 +144,14 @@ export class CheckLedger {
       return;
     }
     if (!failed && this.#foldShared(checks, call, told)) return;
-    const exitCode = !failed && checks.length === 1 ? printedExitCode(call.args, result) : undefined;
-    if (exitCode !== undefined && exitCode !== 0 && only !== undefined && !isLastBeforeEcho(only, call.args)) {
-      this.#noteUnknown(only, call.number, { isHidden: true });
+    const exitCode = failed || only === undefined ? undefined : printedExitCode(call.args, result);
+    if (only === undefined || exitCode === undefined) {
+      for (const check of named?.failed ?? checks) this.#note(check, call, failed, told);
       return;
     }
-    for (const check of named?.failed ?? checks) {
-      const { hiddenBy: _hiddenBy, ...seen } = check;
-      this.#note(exitCode === undefined ? check : seen, call, exitCode === undefined ? failed : exitCode !== 0, told);
-    }
+    const { hiddenBy: _hiddenBy, ...seen } = only;
+    if (exitCode === 0 || isLastBeforeEcho(only, call.args)) this.#note(seen, call, exitCode !== 0, told);
+    else this.#noteUnknown(checks, call.number, 'isHidden');
   }
 
   /** Returns true if words of a failure may be those of several checks, each behind a pipe. */
@@ -173,7 +162,7 @@ export class CheckLedger {
     const chain = blamed.map(({ command }) => command).join(' && ');
     for (const check of checks)
       if (blamed.includes(check)) this.#note({ ...check, chain }, call, true, told);
-      else if (suspects.includes(check)) this.#noteUnknown(check, call.number, { isHidden: true });
+      else if (suspects.includes(check)) this.#noteUnknown([check], call.number, 'isHidden');
       else this.#note(check, call, false, told);
     return true;
   }
@@ -200,10 +189,8 @@ export class CheckLedger {
       const state = states[index];
       if (state === 'failed') this.#note(blamed.includes(check) ? { ...check, ...chain } : check, call, true, result);
       else if (state === 'passed') this.#note(check, call, false, check.hiddenBy === undefined ? result : told);
-      else if (state === 'unseen') {
-        const why = isNotInstalled(check, result) ? 'couldNotRun' : neverBegan(result) ? 'neverBegan' : 'isHidden';
-        this.#noteUnknown(check, call.number, { [why]: true });
-      }
+      else if (state === 'unseen')
+        this.#noteUnknown([check], call.number, whyNotRun(isNotInstalled(check, result), result) ?? 'isHidden');
     }
   }
 
@@ -280,18 +267,15 @@ export class CheckLedger {
     );
   }
 
-  #noteUnknown(
-    check: CheckCommand,
-    number: number,
-    unknown: Partial<Omit<LastCheck, 'command' | 'number' | 'failed' | 'fixed'>>,
-  ): void {
-    const key = `${check.purpose} ${check.key}`;
-    const known = this.#checks.get(key);
-    // It ran in another form, so that the wrong one says nothing any more.
-    const isRightNow = unknown.isHidden === true && known?.isWrong === true && known.failed && known.number < number;
-    const before = isRightNow ? undefined : known;
-    if (check.writes === true || (before !== undefined && !isUnknown(before))) return;
-    this.#checks.set(key, { command: check.command, number, failed: false, ...unknown, check, isWrong: true });
+  #noteUnknown(checks: readonly CheckCommand[], number: number, why: Unknown): void {
+    for (const check of checks) {
+      const key = `${check.purpose} ${check.key}`;
+      const known = this.#checks.get(key);
+      // It ran in another form, so that the wrong one says nothing any more.
+      const isRightNow = why === 'isHidden' && known?.isWrong === true && known.failed && known.number < number;
+      if (check.writes === true || (known !== undefined && !isRightNow && !isUnknown(known))) continue;
+      this.#checks.set(key, { command: check.command, number, failed: false, [why]: true, check, isWrong: true });
+    }
   }
 
   /** @param shown  the check that failed, of those that the hooks showed */
@@ -304,36 +288,34 @@ export class CheckLedger {
           if (failed && other.key.startsWith(check.key)) this.#checks.delete(key);
       return;
     }
-    if (saysNoFiles(result) || (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result))) {
-      this.#noteUnknown(check, number, { ranNothing: true });
-      return;
-    }
+    const { hiddenBy = [] } = check;
+    const ranNothing =
+      saysNoFiles(result) || (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result));
     // Its errors were not shown, so that those in the result are of others.
-    if (!isFailure && check.purpose === 'build' && check.hiddenBy !== undefined && NO_ERRORS.test(check.command)) {
-      this.#noteUnknown(check, number, { isHidden: true });
+    const isOfOthers = !isFailure && check.purpose === 'build' && hiddenBy.length > 0 && NO_ERRORS.test(check.command);
+    if (ranNothing || isOfOthers) {
+      this.#noteUnknown([check], number, ranNothing ? 'ranNothing' : 'isHidden');
       return;
     }
-    const mayBeWrong = isFailure || (isAllThatIsLeft(check, result) && !SAYS_PASSED.test(result));
+    // What a short result behind a pipe says is all that the check said.
+    const isAll = hiddenBy.length > 0 && result.length <= FEW_CHARS;
+    const mayBeWrong = isFailure || (isAll && !SAYS_PASSED.test(result));
     const isWrong = mayBeWrong && WRONG_COMMAND.test(result.slice(0, 20_000));
     const failed = isFailure || isWrong || listsFiles(check, result) || saysFailed(check, result);
     const ownKey = `${check.purpose} ${check.key}`;
     const before = this.#checks.get(ownKey);
     // The check ran again before this output of its background run came.
     if (before !== undefined && !isUnknown(before) && before.number > number) return;
-    if (isWrong && isNotInstalled(check, result)) {
-      this.#noteUnknown(check, number, { couldNotRun: true });
-      return;
-    }
-    if (failed && neverBegan(result)) {
-      this.#noteUnknown(check, number, { neverBegan: true });
+    const notRun = failed ? whyNotRun(isWrong && isNotInstalled(check, result), result) : undefined;
+    if (notRun !== undefined) {
+      this.#noteUnknown([check], number, notRun);
       return;
     }
     if (!failed && isEndHidden(check, result)) {
       // The same line showed a failure before, and shows none any more.
       if (before?.failed === true && before.line === line) this.#checks.delete(ownKey);
       // Nothing says that the branch ran at all.
-      if (check.hiddenBy?.includes('if') === true) return;
-      this.#noteUnknown(check, number, { isHidden: true });
+      if (!hiddenBy.includes('if')) this.#noteUnknown([check], number, 'isHidden');
       return;
     }
     // A part of a check stands beside that of more, such as the whole project, and beside a failed one of other files.
@@ -385,9 +367,11 @@ function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCh
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
 const FEW_CHARS = 1_000;
 
-/** Returns true for a short result behind a pipe, which hides the exit code: what it says is all that the check said. */
-function isAllThatIsLeft({ hiddenBy = [] }: CheckCommand, result: string): boolean {
-  return hiddenBy.length > 0 && result.length <= FEW_CHARS;
+type Unknown = 'ranNothing' | 'isHidden' | 'isRefused' | 'couldNotRun' | 'neverBegan';
+
+function whyNotRun(isMissing: boolean, result: string): Unknown | undefined {
+  if (isMissing) return 'couldNotRun';
+  return neverBegan(result) ? 'neverBegan' : undefined;
 }
 
 /** The script of Codex' code mode that ran the commands. */
@@ -400,7 +384,9 @@ function checksOf(args: Json, task: string | undefined): readonly CheckCommand[]
   const checks = checkCommandsOf(args, task);
   const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
   // PowerShell keeps the result of `$r = Invoke-Pester` in the variable.
-  return checks.map((check) => (hidesExitCode || check.command.startsWith('$') ? withHiddenCode(check) : check));
+  return checks.map((check) =>
+    hidesExitCode || check.command.startsWith('$') ? Object.assign({ hiddenBy: ['tail'] }, check) : check,
+  );
 }
 
 /** Exit code 1 of a search is an answer, so that a host flags no error for the whole line. */
@@ -433,10 +419,6 @@ function showsFailure(check: CheckCommand, result: string): boolean {
   if (voiceOf(check, result) === 'failed') return true;
   if (/^go (?:build|vet)\b/.test(check.key)) return /^go: /m.test(result);
   return SAYS_FAILED.test(result) || WRONG_COMMAND.test(result.slice(0, 20_000));
-}
-
-function withHiddenCode(check: CheckCommand): CheckCommand {
-  return { hiddenBy: ['tail'], ...check };
 }
 
 /** What a line such as `npm test; echo "exit $?"` prints. */

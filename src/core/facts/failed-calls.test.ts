@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { FailedCallsFold, keyRunsOf, type FailedCall, type KeyRun } from './failed-calls.ts';
 import { keyNumber } from './call-keys.ts';
 import type { RunCall } from './run-call.ts';
-import { RunningPrograms } from './running-programs.ts';
+import { RunningPrograms } from './background-output.ts';
 
 interface Step {
   readonly tool?: string;

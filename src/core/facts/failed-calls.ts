@@ -20,7 +20,7 @@ import {
 import { leadingFolder, withoutFolder } from './last-act.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { RunCall } from './run-call.ts';
-import { asksForProgram, runsOn, sendsInterrupt } from './running-programs.ts';
+import { asksForProgram, isRunning, sendsInterrupt } from './background-output.ts';
 
 const MAX_FAILURES = 300;
 const MAX_KEYS = 3_000;
@@ -131,7 +131,7 @@ export class FailedCallsFold {
     if (payload.kind !== 'tool_ended' || call === undefined || call.outcome !== undefined || call.resultMissing) return;
     const { begun } = call;
     // A later call tells what became of a command that is still running.
-    if (begun !== undefined && !call.failed && runsOn(resultText(payload.result))) return;
+    if (begun !== undefined && !call.failed && isRunning(resultText(payload.result))) return;
     const { args, number, tool } = begun ?? call;
     const { failed } = call;
     const hiddenCause = failed ? undefined : hiddenFailure(args, payload.result);
@@ -371,5 +371,5 @@ function lastComplaint(text: string): string | undefined {
 
 /** Returns true if a result without an error may show a failure, of this call or of an earlier one, or of a command that runs on. */
 export function mayFail(args: Json, result: Json): boolean {
-  return asksForProgram(args) || runsOn(resultText(result)) || hiddenFailure(args, result) !== undefined;
+  return asksForProgram(args) || isRunning(resultText(result)) || hiddenFailure(args, result) !== undefined;
 }

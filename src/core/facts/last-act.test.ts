@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { callLabel, LastActFold } from './last-act.ts';
 import type { RunCall } from './run-call.ts';
-import { RunningPrograms } from './running-programs.ts';
+import { RunningPrograms } from './background-output.ts';
 import { present } from '../base/json.ts';
 
 const RUNS_ON = 'Wall time: 30 seconds\nProcess running with session ID 13724\nOutput:\n';

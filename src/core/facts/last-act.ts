@@ -1,10 +1,10 @@
-import { isJsonObject, type Json } from '../base/json.ts';
+import { isJsonObject, type Json, present } from '../base/json.ts';
 import { REQUEST_RETRIED, waitText } from '../records/words.ts';
 import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';
-import { sendsInterrupt } from './running-programs.ts';
+import { sendsInterrupt } from './background-output.ts';
 import { errorWords, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
@@ -26,7 +26,9 @@ const LEAVES = /^\/?(?:exit|quit)$/i;
 /** What hosts write for a request that a person stopped. */
 const ABORTED = /\baborted\b/i;
 /** What Claude Code writes for Esc and Ctrl-C. */
-export const INTERRUPTED: RegExp = /^\[Request interrupted/;
+const INTERRUPTED = /^\[Request interrupted/;
+/** What hosts write in the name of the user that gives the agent no work. */
+export const HOST_NOTE: RegExp = new RegExp(`${COMMAND_ECHO.source}|${INTERRUPTED.source}`);
 
 /** The note of a background command that a signal ended. */
 const KILLED_BELOW = /^<task-notification>[^]*(?:<status>killed|exit code 1(?:37|43)\b)/;
@@ -110,7 +112,9 @@ export class LastActFold {
         this.#isAnswer = ANSWER.test(payload.tool_name);
         this.#isPlan = false;
         this.#failedRequests = 0;
-        this.#begin(call);
+        if (call === undefined) return;
+        if (this.#running.size < MAX_RUNNING) this.#running.set(call.id, call);
+        this.#waitsFor = questionOf(call);
         return;
       case 'tool_ended':
         if (call === undefined || this.#served.has(call.id)) return;
@@ -130,8 +134,7 @@ export class LastActFold {
     return {
       waitsFor: this.#waitsFor,
       isAnswer: this.#isAnswer,
-      ...(this.#hasLeft ? { hasLeft: true } : {}),
-      ...(this.#isIdle ? { isIdle: true } : {}),
+      ...present({ hasLeft: this.#hasLeft || undefined, isIdle: this.#isIdle || undefined }),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
       othersRunning: Math.max(0, this.#running.size - 1),
@@ -156,12 +159,6 @@ export class LastActFold {
   #noteFailedRequest(error = ''): void {
     this.#failedRequests += 1;
     this.#requestError = oneLine(errorWords(error));
-  }
-
-  #begin(call: RunCall | undefined): void {
-    if (call === undefined) return;
-    if (this.#running.size < MAX_RUNNING) this.#running.set(call.id, call);
-    this.#waitsFor = questionOf(call);
   }
 
   #end(call: RunCall): void {
@@ -190,7 +187,8 @@ const HERE_TEXT = /"\$\(cat <<-?['"]?\w+['"]?\s+/;
 export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const command = commandLineOf(args);
   if (command !== undefined) return oneLine(withoutFolder(command).replace(HERE_TEXT, '"'));
-  return oneLine(textIn(args, 'description') ?? `${tool} ${firstText(args) ?? ''}`);
+  const first = isJsonObject(args) ? Object.values(args).find((value) => typeof value === 'string') : undefined;
+  return oneLine(textIn(args, 'description') ?? `${tool} ${first ?? ''}`);
 }
 
 const LEADING_CD = /^cd (?:"([^"]*)"|'([^']*)'|(\S+?))[ \t]*(?:&&|;|\n)\s*/;
@@ -208,10 +206,6 @@ export function leadingFolder(args: Json): string | undefined {
 function textIn(value: Json | undefined, name: string): string | undefined {
   const text = isJsonObject(value) ? value[name] : undefined;
   return typeof text === 'string' && text.trim() !== '' ? text : undefined;
-}
-
-function firstText(args: Json): string | undefined {
-  return isJsonObject(args) ? Object.values(args).find((value) => typeof value === 'string') : undefined;
 }
 
 function oneLine(text: string): string {

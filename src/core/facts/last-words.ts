@@ -1,7 +1,7 @@
 import { textOfContent, type StoredContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { isJsonObject, present } from '../base/json.ts';
-import { ANSWER, COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
+import { ANSWER, HOST_NOTE } from './last-act.ts';
 import { questionIn } from './question-in.ts';
 import { taskTitle } from './task-title.ts';
 
@@ -41,7 +41,7 @@ export class LastWordsFold {
     if (message.role !== 'assistant' && message.role !== 'user') return;
     const text = textOfContent(message.content).trim();
     if (message.role === 'user') {
-      const isRequest = !COMMAND_ECHO.test(text) && !INTERRUPTED.test(text) && !NO_REQUEST.test(text);
+      const isRequest = !HOST_NOTE.test(text) && !NO_REQUEST.test(text);
       const request = isRequest ? taskTitle(text) : undefined;
       if (request === undefined || request === this.#request) return;
       this.#requests += 1;

@@ -4,7 +4,7 @@ import { textOfContent } from '../records/agent-message.ts';
 import { outcomeOf, type TrajectoryPayload } from '../records/trajectory-record.ts';
 import { mayFail } from './failed-calls.ts';
 import { givesInstructions, readPath } from './instruction-lines.ts';
-import { COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
+import { HOST_NOTE } from './last-act.ts';
 
 const MAX_CALLS = 512;
 
@@ -26,10 +26,8 @@ export class LessonTexts {
         const { message } = payload;
         const text = message.role === 'assistant' ? '' : textOfContent(message.content);
         if (givesInstructions(text)) return payload;
-        const begin = text.trimStart();
         // Whether the agent has work after the message.
-        const content =
-          message.role === 'user' ? ((COMMAND_ECHO.exec(begin) ?? INTERRUPTED.exec(begin))?.[0] ?? '') : '';
+        const content = message.role === 'user' ? (HOST_NOTE.exec(text.trimStart())?.[0] ?? '') : '';
         return { ...payload, message: { ...message, content } };
       }
       default:

@@ -46,10 +46,6 @@ function withoutMarks(text: string): string {
 const COURTESY =
   /\b(?:what you think|what (?:else )?you(?:'d| would)? (?:like|want|need)|(?:it|that|this) (?:goes|works|looks)|your (?:thoughts|feedback))\b|\bnext[.!]?$/i;
 
-function asksWithoutMark(sentence: string): boolean {
-  return REQUEST.test(sentence) && !CONDITION.test(sentence) && !COURTESY.test(sentence);
-}
-
 /** Such as "Want me to?": what it asks is in the sentence before. */
 const SHORT_QUESTION_CHARS = 12;
 
@@ -62,7 +58,9 @@ export function questionIn(whole: string): string | undefined {
     return offer.length > QUESTION_CHARS ? `${offer.slice(0, QUESTION_CHARS - 1).toWellFormed()}…` : offer;
   const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
   const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u)].slice(-2);
-  const isQuestion = /[?？]["'*_)”」]*$/.test(sentence) || asksWithoutMark(withoutMarks(sentence));
+  const plain = withoutMarks(sentence);
+  const asksWithoutMark = REQUEST.test(plain) && !CONDITION.test(plain) && !COURTESY.test(plain);
+  const isQuestion = asksWithoutMark || /[?？]["'*_)”」]*$/.test(sentence);
   if (!isQuestion || OPEN_OFFER.test(sentence)) return undefined;
   const question = withoutMarks(`${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`.trim());
   return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;

@@ -8,7 +8,7 @@ import { CallPreviews, type CallPreview, errorLineOf, type RunCall } from './run
 import { FailedCallsFold } from './failed-calls.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import { InstructionsFold } from './instruction-lines.ts';
-import { asksPerson, callLabel, COMMAND_ECHO, INTERRUPTED } from './last-act.ts';
+import { asksPerson, callLabel, HOST_NOTE } from './last-act.ts';
 import { momentsOf, type Streak } from './moments.ts';
 import {
   NO_ADVICE,
@@ -362,7 +362,7 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
     case 'message_appended': {
       const { message } = payload;
       const text = message.role === 'user' ? textOfContent(message.content).trimStart() : '';
-      if (message.role === 'user') return COMMAND_ECHO.test(text) || INTERRUPTED.test(text);
+      if (message.role === 'user') return HOST_NOTE.test(text);
       return message.role === 'assistant' ? END_OF_TURN.test(message.stop_reason ?? '') : undefined;
     }
     case 'turn_started':

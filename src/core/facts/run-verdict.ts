@@ -293,7 +293,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     const evidence = [work, silence].filter(Boolean).join(', ');
     return { verdict: 'open', evidence, why: evidence };
   }
-  if (isStop(ended)) {
+  if (reason === 'interrupted' || (reason === undefined && /^(?:aborted|interrupted)$/.test(outcome))) {
     if (isPlan) return planVerdict(last);
     const evidence = endText(`stopped${reason === 'interrupted' ? ' by you' : ''}`, during);
     const isRefused = last.isRefused === true && during !== '' && !isRunning && failedRequests === 0;
@@ -307,8 +307,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
     const detail = typeof error === 'string' && error !== '' ? `: ${errorWords(error)}` : '';
-    const word = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
-    return { verdict: 'failed', evidence: `${word}${detail}`, why: `${word}${detail}`, cause: reason ?? outcome };
+    const why = `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`;
+    return { verdict: 'failed', evidence: why, why, cause: reason ?? outcome };
   }
   const hasAnswered = isAnswer || reason === 'answered';
   return finishedVerdict(isAnswer ? 'shown' : hasAnswered ? 'hidden' : 'none', checks, last);
@@ -332,7 +332,7 @@ function silenceText(silentMs: number): string {
  */
 export function laterVerdict(verdict: RunVerdict, silentMs: number): RunVerdict | undefined {
   if (verdict.verdict === 'open') return undefined;
-  if (!isCutOffBySilence(verdict)) return verdict;
+  if (verdict.verdict !== 'cut_off' || verdict.cause === 'killed') return verdict;
   if (silentMs <= CUT_OFF_AFTER_MS) return undefined;
   const later = (text = ''): string => `${text.slice(0, text.lastIndexOf(SILENCE))}${silenceText(silentMs)}`;
   return { ...verdict, evidence: later(verdict.evidence), why: later(verdict.why) };
@@ -341,10 +341,6 @@ export function laterVerdict(verdict: RunVerdict, silentMs: number): RunVerdict 
 /** Returns true for a run without an end of its own, which may go on. */
 export function mayGoOn({ verdict }: RunVerdict): boolean {
   return verdict === 'cut_off' || verdict === 'open' || verdict === 'waiting';
-}
-
-function isCutOffBySilence({ cause, verdict }: RunVerdict): boolean {
-  return verdict === 'cut_off' && cause !== 'killed';
 }
 
 function said(why: string): { readonly why?: string } {
@@ -426,11 +422,6 @@ export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reas
   return reason === undefined ? CUT_OFF.has(outcome) : reason !== 'answered';
 }
 
-function isStop(ended: RunOutcome | undefined): boolean {
-  if (ended?.reason !== undefined) return ended.reason === 'interrupted';
-  return ended?.outcome === 'aborted' || ended?.outcome === 'interrupted';
-}
-
 /** Says if most of the work or the last call was refused, as in a headless run without permissions, or most failed. */
 function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0 }: LastAct): {
   readonly text: string;
@@ -438,15 +429,12 @@ function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused =
 } {
   // Without a last call, the agent has answered another message since then.
   const isOpen = call !== '';
-  if (calls === 1 && refused > 0) return { text: 'its only call was refused', ...(isOpen ? { isRefused: true } : {}) };
+  if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: isOpen };
   const of = `of its ${countOf(calls, 'call')}`;
   if (calls > 1 && isRefused && refused < 2)
     return { text: `its last call (${printableCut(call, 80)}) was refused`, isRefused: true };
   if (refused > 0 && 2 * refused >= calls)
-    return {
-      text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`,
-      ...(isOpen ? { isRefused: true } : {}),
-    };
+    return { text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`, isRefused: isOpen };
   if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };
   return { text: calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed` };
 }

@@ -26,7 +26,7 @@ import type { PatternDetector } from '../detect/patterns/pattern-detector.ts';
 import { TrajectoryAnalysis } from '../detect/patterns/trajectory-analysis.ts';
 import { AdviceOutcomeFold, type AdviceOutcome, type AdviceOutcomeOptions, type HeldAdvice } from './advice-outcome.ts';
 import type { RunCall } from './run-call.ts';
-import { RunningPrograms } from './running-programs.ts';
+import { RunningPrograms } from './background-output.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { pressureOf, withWork, type RecentWork, type RunPressure } from './run-pressure.ts';
 import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';

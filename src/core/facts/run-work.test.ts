@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { branchText, commitsText, isTemporary, pullRequestsText, WorkFold } from './run-work.ts';
+import { branchText, commitsText, pullRequestsText, TEMPORARY, WorkFold } from './run-work.ts';
 
 const payload = { kind: 'turn_started', turn_index: 0 } as const;
 const call = {
@@ -445,8 +445,8 @@ test('every file that a command removes by name is changed', () => {
 
 test('the folders of temporary files of all systems are known', () => {
   const places = ['/tmp/a', '/private/tmp/a', '/var/folders/hs/x/T/a.md', 'C:\\Users\\ann\\AppData\\Local\\Temp\\a.md'];
-  expect(places.filter((path) => !isTemporary(path))).toEqual([]);
-  expect(['/home/ann/tmp/a', 'var/folders/a', '/srv/AppData/a'].filter((path) => isTemporary(path))).toEqual([]);
+  expect(places.filter((path) => !TEMPORARY.test(path))).toEqual([]);
+  expect(['/home/ann/tmp/a', 'var/folders/a', '/srv/AppData/a'].filter((path) => TEMPORARY.test(path))).toEqual([]);
 });
 
 function workAfter(...commands: readonly string[]): WorkFold {
@@ -514,8 +514,8 @@ test('a commit whose command runs on is one of its branch, and one in the JSON o
 });
 
 test('files of a temporary folder in the own folder of a program are temporary', () => {
-  expect(isTemporary('.entire/tmp/ses_1.json')).toBe(true);
-  expect(isTemporary('tmp/a.ts')).toBe(false);
+  expect(TEMPORARY.test('.entire/tmp/ses_1.json')).toBe(true);
+  expect(TEMPORARY.test('tmp/a.ts')).toBe(false);
 });
 
 test("what a reset or a revert takes back of the run's own commits is not changed", () => {

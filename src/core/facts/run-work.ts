@@ -2,7 +2,8 @@ import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.
 import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { countOf, countText } from '../base/number-text.ts';
-import { BACKGROUNDED, commandLineOf, COMMIT, commitsIn, patchIn } from './check-command.ts';
+import { commandLineOf, COMMIT, commitsIn, patchIn } from './check-command.ts';
+import { backgroundIdIn } from './background-output.ts';
 import { commitCommands, filesWrittenIn, placeOf, shellChangesOf, withoutDocuments } from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
 import { printedIn } from '../detect/calls/shell-answer.ts';
@@ -50,12 +51,8 @@ const NO_BRANCH = 'detached HEAD';
 /** A file name in a shell variable, whose value is not recorded. */
 const VARIABLE = /^["']?\$\{?\w+\}?["']?$/;
 /** Also those of a program in a folder of its own: `.entire/tmp/x.json`. */
-const TEMPORARY =
+export const TEMPORARY: RegExp =
   /^(?:\/private)?\/(?:tmp|var\/(?:tmp|folders))\/|[\\/]AppData[\\/]Local[\\/]Temp[\\/]|(?:^|\/)\.\w+\/tmp\//;
-
-export function isTemporary(file: string): boolean {
-  return TEMPORARY.test(file);
-}
 
 /** Plans, memories and other files that Claude Code keeps for itself. */
 const OWN_NOTE = /\/\.claude\/(?:plans|projects)\/|(?:^|\/)\.git\//;
@@ -357,7 +354,7 @@ export class WorkFold {
     const commits =
       (COMMIT.test(command) && COMMIT.test(command.replaceAll(SEARCHED, '')) && !MAKES_SCRATCH.test(command)) ||
       (STACKS.test(command) && FILES_CHANGED.test(result));
-    const isLater = commits && BACKGROUNDED.test(result.slice(0, 500)) && commitsIn(result).length === 0;
+    const isLater = commits && backgroundIdIn(result) !== undefined && commitsIn(result).length === 0;
     const isCommit = (commits && !isLater) || (PICKS.test(command) && commitsIn(result).length > 0);
     if (isLater) this.#committing = line;
     const made = isCommit ? commitsIn(result) : [];
@@ -448,13 +445,13 @@ export class WorkFold {
       filesChanged: files,
       uncommitted: this.#afterCommit.size,
       commits: this.#commits.length,
-      ...(withoutHooks === 0 ? {} : { commitsWithoutHooks: withoutHooks }),
-      ...(commitsOn.size === 0 ? {} : { commitsOn: Object.fromEntries(commitsOn) }),
-      ...(this.#delegated === 0 ? {} : { delegated: this.#delegated }),
-      ...(this.#rewroteHistory ? { rewroteHistory: true as const } : {}),
-      ...(this.#pullRequests.size === 0 ? {} : { pullRequests: [...this.#pullRequests].reverse() }),
-      ...(this.#declined === 0 ? {} : { declined: this.#declined }),
       ...present({
+        commitsWithoutHooks: withoutHooks || undefined,
+        commitsOn: commitsOn.size === 0 ? undefined : Object.fromEntries(commitsOn),
+        delegated: this.#delegated || undefined,
+        rewroteHistory: this.#rewroteHistory || undefined,
+        pullRequests: this.#pullRequests.size === 0 ? undefined : [...this.#pullRequests].reverse(),
+        declined: this.#declined || undefined,
         lastChange: this.#lastChange,
         branch: this.#branch,
         plan: this.#plan,

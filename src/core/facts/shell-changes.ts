@@ -1,6 +1,6 @@
 import { forEachChild, type SyntaxNode } from 'unbash';
 import { commandWords } from '../detect/calls/shell-command.ts';
-import { shellTree } from '../base/shell-tree.ts';
+import { readShell } from '../base/shell-tree.ts';
 
 const MAX_SCRIPT_CHARS = 20_000;
 
@@ -32,13 +32,7 @@ const NAMES_FILE = /\.[A-Za-z]\w*$/;
 
 /** Returns the changes of a command line, in order. Words that are no names of files are among them. */
 export function shellChangesOf(line: string): readonly ShellChange[] {
-  if (line.length > MAX_CHARS || !HINT.test(line)) return [];
-  try {
-    return changesUnder(shellTree(line));
-  } catch {
-    // For invalid input the parser usually returns a partial tree and rarely throws.
-    return [];
-  }
+  return line.length > MAX_CHARS || !HINT.test(line) ? [] : readShell(line, [], changesUnder);
 }
 
 /** Returns the number of `git commit` commands in a line; at least 1. */
@@ -51,11 +45,7 @@ export function commitCommands(line: string): number {
     });
     return below;
   };
-  try {
-    return line.length > MAX_CHARS ? 1 : Math.max(1, count(shellTree(line)));
-  } catch {
-    return 1;
-  }
+  return line.length > MAX_CHARS ? 1 : Math.max(1, readShell(line, 1, count));
 }
 
 function changesUnder(node: SyntaxNode): readonly ShellChange[] {

@@ -6,6 +6,7 @@ import {
   membersOf,
   present,
 } from '../../core/base/json.ts';
+import { HOST_NOTE } from '../../core/facts/last-act.ts';
 import { answerCost } from '../../core/records/answer-cost.ts';
 import type { StoredUsage } from '../../core/records/agent-message.ts';
 import { MODEL_PRICES } from '../../core/records/model-prices.ts';
@@ -21,9 +22,8 @@ interface ClaudeToolResult {
   readonly atMs: number | undefined;
 }
 
-/** Matches text that the host writes as a user message. */
-const HOST_TEXT =
-  /^\s*(?:<(?:command-|local-command-|bash-(?:input|stdout|stderr)|system-reminder|task-notification|user-memory-input)|Caveat: |Unknown skill: |\[Request interrupted)/;
+/** What the host writes as a user message besides the notes that give the agent no work. */
+const HOST_TEXT = /^(?:<(?:system-reminder|task-notification|user-memory-input)|Caveat: )/;
 
 /** The message that a person or the host wrote while the agent worked, which stands beside results only. Undefined without one. */
 export function queuedMessage(entry: JsonMembers): JsonMembers | undefined {
@@ -92,7 +92,10 @@ export function providerResultOf(block: unknown, atMs: number | undefined): Clau
 export function taskIn(texts: readonly string[]): string | undefined {
   const command = texts.map((text) => commandIn(text)).find((found) => found !== undefined);
   if (command !== undefined) return command;
-  const own = texts.filter((text) => text.trim() !== '' && !HOST_TEXT.test(text));
+  const own = texts.filter((text) => {
+    const begin = text.trimStart();
+    return begin !== '' && !HOST_NOTE.test(begin) && !HOST_TEXT.test(begin);
+  });
   return own.length === 0 ? undefined : own.join('\n');
 }
 

@@ -1,5 +1,5 @@
 import { type Command, forEachChild, type Redirect, type SyntaxNode } from 'unbash';
-import { shellTree } from '../../base/shell-tree.ts';
+import { readShell, shellTree } from '../../base/shell-tree.ts';
 import { present } from '../../base/json.ts';
 import { RecentTexts } from '../../base/recent-texts.ts';
 import { answerCodes, exitingCommands, type Exiting } from './shell-answer.ts';
@@ -66,12 +66,11 @@ function parseCommand(line: string): ShellCommand {
   const fallback: ShellCommand = { program: '', kind: 'execute', writes: [] };
   if (line.length > MAX_COMMAND_CHARS) return fallback;
   const reading: Reading = { ...START, kind: 'note', writes: [], states: [], reads: undefined };
-  try {
-    visit(shellTree(line), reading);
-  } catch {
-    // For invalid input the parser usually returns a partial tree and rarely throws.
-    return fallback;
-  }
+  const isRead = readShell(line, false, (tree) => {
+    visit(tree, reading);
+    return true;
+  });
+  if (!isRead) return fallback;
   // `cd` alone changes the state of the shell. Before another command it only sets the working folder of that command.
   if (reading.movesOnly) return { program: 'cd', kind: 'write', writes: [] };
   return {
@@ -88,12 +87,7 @@ function parseCommand(line: string): ShellCommand {
 /** Such as 1 of `grep`. None if another command may have failed with such a code. */
 export function answerCodesOf(line: string): readonly number[] {
   if (line.length > MAX_COMMAND_CHARS || line.includes('pipefail')) return [];
-  try {
-    return codesOf(exitingCommands(shellTree(line)));
-  } catch {
-    // As in `parseCommand`.
-    return [];
-  }
+  return readShell(line, [], (tree) => codesOf(exitingCommands(tree)));
 }
 
 function codesOf(exiting: readonly Exiting[]): readonly number[] {
