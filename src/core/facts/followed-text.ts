@@ -1,4 +1,4 @@
-import { assertNever } from '../base/error.ts';
+import { countOf } from '../base/number-text.ts';
 import type { AdviceOutcome, NextCall } from './advice-outcome.ts';
 
 /** Claims no cause: `next call: the same again; left the pattern 3 calls later`. */
@@ -8,40 +8,25 @@ export function followedText(outcome: AdviceOutcome): string {
   return laterPart === undefined ? next : `${next}; ${laterPart}`;
 }
 
-export function nextText(next: NextCall): string {
-  return `next call: ${nextCallText(next)}`;
-}
+const NEXT: Readonly<Record<NextCall, string>> = {
+  repeated: 'the same again',
+  'same-failure': 'failed in the same way',
+  'other-failure': 'failed in another way',
+  refused: 'another one, which was refused',
+  succeeded: 'another one, which succeeded',
+  open: 'has no result',
+  none: 'none',
+};
 
-function nextCallText(next: NextCall): string {
-  switch (next) {
-    case 'repeated':
-      return 'the same again';
-    case 'same-failure':
-      return 'failed in the same way';
-    case 'other-failure':
-      return 'failed in another way';
-    case 'refused':
-      return 'another one, which was refused';
-    case 'succeeded':
-      return 'another one, which succeeded';
-    case 'open':
-      return 'has no result';
-    case 'none':
-      return 'none';
-    default:
-      return assertNever(next);
-  }
+export function nextText(next: NextCall): string {
+  return `next call: ${NEXT[next]}`;
 }
 
 function laterText({ callsLeft, callsToClear, inTime, pattern }: AdviceOutcome): string | undefined {
   if (pattern !== undefined) {
-    if (callsToClear === undefined) return `the pattern was still open ${callsText(callsLeft)} later`;
-    return callsToClear === 0 ? 'left the pattern at once' : `left the pattern ${callsText(callsToClear)} later`;
+    if (callsToClear === undefined) return `the pattern was still open ${countOf(callsLeft, 'call')} later`;
+    return callsToClear === 0 ? 'left the pattern at once' : `left the pattern ${countOf(callsToClear, 'call')} later`;
   }
   if (inTime === undefined) return undefined;
   return inTime ? 'the run ended before its deadline' : 'the run ended after its deadline';
-}
-
-function callsText(calls: number): string {
-  return calls === 1 ? '1 call' : `${calls} calls`;
 }

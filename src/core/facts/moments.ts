@@ -14,19 +14,7 @@ export interface Streak {
 }
 
 export interface MomentSources {
-  readonly facts: Pick<
-    RunFacts,
-    | 'id'
-    | 'calls'
-    | 'checks'
-    | 'ending'
-    | 'verdict'
-    | 'patternBasis'
-    | 'patterns'
-    | 'adviceTexts'
-    | 'faultTexts'
-    | 'refusedCalls'
-  >;
+  readonly facts: Omit<RunFacts, 'moments' | 'diagnostics' | 'strip' | 'previews' | 'problem'>;
   readonly streak: Streak;
   readonly gaveUp: Streak | undefined;
   /** Start times of calls in Unix milliseconds, by call index; 0 or absent if unknown. */

@@ -58,13 +58,10 @@ export class CallPreviews {
 /** Formats a call as `tool {…}` in at most 100 characters. */
 export function callText(tool: string, args: Json): string {
   const name = tool.slice(0, PREVIEW_CHARS / 2);
-  const shown = isBare(args) ? '' : ` ${shortJson(args, PREVIEW_CHARS)}`;
+  const isBare = args === null || (typeof args === 'object' && Object.keys(args).length === 0);
+  const shown = isBare ? '' : ` ${shortJson(args, PREVIEW_CHARS)}`;
   const text = name + shown;
   return text.length <= PREVIEW_CHARS ? text : `${text.slice(0, PREVIEW_CHARS - 1)}…`;
-}
-
-function isBare(args: Json): boolean {
-  return args === null || (typeof args === 'object' && Object.keys(args).length === 0);
 }
 
 function shortJson(value: Json, chars: number): string {

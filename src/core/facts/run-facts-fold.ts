@@ -179,7 +179,7 @@ export class RunFactsFold {
     const { changes = [], ...last } = this.view.lastWork;
     const isJudgedAgain = work.delegated !== undefined && verdict.answer !== undefined;
     const lastAct = isJudgedAgain ? { ...last, changes: changes.map((change) => this.#timed(change)) } : undefined;
-    return {
+    const facts = {
       id: this.id,
       ...present({ parentId }),
       source: source ?? started?.source ?? '',
@@ -226,19 +226,11 @@ export class RunFactsFold {
       failures: this.#failedCalls.failures,
       keys: this.#failedCalls.keys,
       instructions: this.#instructions.files,
+    };
+    return {
+      ...facts,
       moments: momentsOf({
-        facts: {
-          id: this.id,
-          adviceTexts,
-          calls,
-          checks,
-          ...present({ ending }),
-          faultTexts,
-          patternBasis: found.basis,
-          patterns,
-          refusedCalls: this.#refusedCalls,
-          verdict,
-        },
+        facts,
         streak: this.#longestStreak,
         gaveUp: this.#gaveUp,
         callTimes: this.#callTimes,

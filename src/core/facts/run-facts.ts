@@ -133,37 +133,26 @@ export interface Moment {
   readonly score: number;
 }
 
-export interface AdviceTally {
-  readonly pieces: number;
-  readonly delivered: number;
-  /** Number of pieces withheld on purpose: in an experiment or in shadow mode. */
-  readonly withheld: number;
-  /** Number of pieces that were not delivered, or whose delivery was not confirmed. */
-  readonly undelivered: number;
-  /** Number of delivered pieces about a pattern with at least ten calls after delivery. */
-  readonly followed: number;
-  /** Number of pieces in `followed` whose pattern was cleared within ten calls. */
-  readonly cleared: number;
-  /** Number of delivered pieces about a pattern with fewer than ten calls after delivery. */
-  readonly endedEarly: number;
-  readonly withNext: number;
-  /** Number of pieces in `withNext` after which the agent repeated its call. */
-  readonly repeated: number;
-  readonly answered: number;
-}
-
-export const NO_ADVICE: AdviceTally = {
+export const NO_ADVICE = {
   pieces: 0,
   delivered: 0,
+  /** Number of pieces withheld on purpose: in an experiment or in shadow mode. */
   withheld: 0,
+  /** Number of pieces that were not delivered, or whose delivery was not confirmed. */
   undelivered: 0,
+  /** Number of delivered pieces about a pattern with at least ten calls after delivery. */
   followed: 0,
+  /** Number of pieces in `followed` whose pattern was cleared within ten calls. */
   cleared: 0,
+  /** Number of delivered pieces about a pattern with fewer than ten calls after delivery. */
   endedEarly: 0,
   withNext: 0,
+  /** Number of pieces in `withNext` after which the agent repeated its call. */
   repeated: 0,
   answered: 0,
 };
+
+export type AdviceTally = Readonly<typeof NO_ADVICE>;
 
 export function tallied(tally: AdviceTally, outcome: AdviceOutcome): AdviceTally {
   const { delivery, response, callsLeft, cleared, nextCall, pattern } = outcome;

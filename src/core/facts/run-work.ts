@@ -531,6 +531,11 @@ export function pullRequestsText({ pullRequests = [] }: Pick<RunWork, 'pullReque
   return [`${[first, ...names].join(', ')}${more === 0 ? '' : ` and ${countText(more)} more`}`];
 }
 
+export function uncommittedText({ commits, uncommitted = 0 }: Partial<RunWork>): readonly string[] {
+  if (uncommitted === 0) return [];
+  return [`${countOf(uncommitted, 'file')} changed${commits === 0 ? ', no commit seen' : ' after the last commit'}`];
+}
+
 export function branchText({ branch, commitsOn = {} }: Pick<RunWork, 'branch' | 'commitsOn'>): readonly string[] {
   return branch === undefined || Object.hasOwn(commitsOn, branch) ? [] : [`branch ${branch}`];
 }

@@ -1,5 +1,6 @@
 import { forEachChild, type SyntaxNode } from 'unbash';
 import { commandWords } from '../detect/calls/shell-command.ts';
+import { leadingFolder } from './last-act.ts';
 import { readShell } from '../base/shell-tree.ts';
 
 const MAX_SCRIPT_CHARS = 20_000;
@@ -177,15 +178,10 @@ export function withoutDocuments(line: string): string {
   );
 }
 
-const LEADING_CD =
-  /^\s*cd\s+(?:"((?:\/|[A-Za-z]:)[^"$\n]*)"|'((?:\/|[A-Za-z]:)[^'\n]*)'|((?:\/|[A-Za-z]:[\\/])[^\s;&|"'$]*))\s*(?:&&|;|\n)/;
-
 /** The path of a file that a command line names after it has entered a folder: `cd /w/app && touch a.ts`. */
 export function placeOf(command: string, file: string): string {
-  const folder = LEADING_CD.exec(command)
-    ?.slice(1)
-    .find((found) => found !== undefined);
-  const isWhole = folder === undefined || /^(?:[/~$]|[A-Za-z]:[\\/])/.test(file);
+  const folder = leadingFolder({ command }) ?? '';
+  const isWhole = !/^(?:\/|[A-Za-z]:)[^$]*$/.test(folder) || /^(?:[/~$]|[A-Za-z]:[\\/])/.test(file);
   return isWhole ? file : `${folder.replace(/\/$/, '')}/${file.replace(/^\.\//, '')}`;
 }
 

@@ -1,7 +1,7 @@
 import { checkCommandsOf } from './check-command.ts';
 import { covers } from './check-coverage.ts';
 import type { RunFacts } from './run-facts.ts';
-import { finishedVerdict, isLater, isUnknown, type LastCheck, type WorkPlace } from './run-verdict.ts';
+import { finishedVerdict, isLater, isUnknown, type LastCheck } from './run-verdict.ts';
 
 export type SubagentWork = Pick<RunFacts, 'id' | 'parentId' | 'checks' | 'lastChange'>;
 
@@ -9,8 +9,10 @@ export type SubagentWork = Pick<RunFacts, 'id' | 'parentId' | 'checks' | 'lastCh
 export function judgedWith(run: RunFacts, below: readonly SubagentWork[]): RunFacts {
   const { answer } = run.verdict;
   const { changes: ownChanges = [], ...last } = run.lastAct ?? {};
-  const checks = ofAgents(below, ({ checks: found }) => found.filter(({ isRefused }) => isRefused !== true));
-  const changes = ofAgents(below, ({ lastChange }) => (lastChange === undefined ? [] : [lastChange]));
+  const checks = below.flatMap(({ checks: found, id: agent }) =>
+    found.filter(({ isRefused }) => isRefused !== true).map((check) => Object.assign({}, check, { agent })),
+  );
+  const changes = below.flatMap(({ id: agent, lastChange }) => (lastChange ? { ...lastChange, agent } : []));
   if (run.lastAct === undefined || answer === undefined || checks.length + changes.length === 0) return run;
   const all = [...run.checks, ...checks].toSorted((a, b) => (isLater(a, b) ? 1 : -1));
   const left = all.filter((check) => !check.failed || !all.some((other) => makesUpFor(other, check)));
@@ -20,13 +22,6 @@ export function judgedWith(run: RunFacts, below: readonly SubagentWork[]): RunFa
     verdict,
     moments: run.moments.filter(({ type }) => type !== 'check failed' || verdict.cause === 'check'),
   };
-}
-
-function ofAgents<Place extends WorkPlace>(
-  below: readonly SubagentWork[],
-  placesOf: (agent: SubagentWork) => readonly Place[],
-): readonly Place[] {
-  return below.flatMap((agent) => placesOf(agent).map((place): Place => Object.assign({}, place, { agent: agent.id })));
 }
 
 /** A later check of the session itself stands for those of its subagents before it. */

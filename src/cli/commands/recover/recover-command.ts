@@ -223,7 +223,8 @@ async function recoverRun(
     nextSeq = lastSeqOf(record) + 1;
     reasons = [];
     last = record;
-    isClosed ||= isEnd(record);
+    const { payload } = record;
+    isClosed ||= payload.kind === 'run_ended' || (payload.kind === 'run_started' && payload.format !== undefined);
   }
   const endSeq = Math.max(lastSeq, nextSeq - 1 + reasons.length);
   if (last === undefined) {
@@ -245,10 +246,6 @@ async function recoverRun(
 }
 
 /** Returns true for the end of a run, and for the start of an imported run. */
-function isEnd({ payload }: TrajectoryRecord): boolean {
-  return payload.kind === 'run_ended' || (payload.kind === 'run_started' && payload.format !== undefined);
-}
-
 function recordLike(neighbour: TrajectoryRecord, seq: number, payload: TrajectoryPayload): TrajectoryRecord {
   const { run_id, parent_run_id, depth, recorded_at_unix_ms } = neighbour;
   return {

@@ -13,7 +13,7 @@ const SHOWN_OTHERS = 5;
 export function lessonsDocument(report: NightReport, frame: ReportFrame): Document {
   const { checks, lessons, others } = report.keepsFailing;
   const shown = lessons.slice(0, SHOWN);
-  const apart = apartText(checks);
+  const apart = `${countOf(checks, 'failed test, lint or compile call')}, apart: they fail while the work is not done`;
   if (lessons.length === 0 && others.length === 0)
     return { blocks: [{ type: 'facts', facts: [checks === 0 ? noneText(frame) : apart] }] };
   const repeated = others.filter(({ sessions }) => sessions >= 2).slice(0, SHOWN_OTHERS);
@@ -74,10 +74,6 @@ function noneText({ isPast, sinceMs, untilMs }: ReportFrame): string {
   if (sinceMs === 0) return `${['No failed call', ...end].join(' ')}.`;
   const time = [`since ${localTimeText(sinceMs)}`, ...end].join(' and ');
   return `No failed call ${time}; --since all looks further back.`;
-}
-
-function apartText(checks: number): string {
-  return `${countOf(checks, 'failed test, lint or compile call')}, apart: they fail while the work is not done`;
 }
 
 function lessonItem(lesson: Lesson, report: NightReport): ListItem {

@@ -127,7 +127,7 @@ export class NightReport {
     this.totals.add(run);
     this.#addSums(run);
     this.#lessons.add(run);
-    this.#listRun({
+    this.#runs.push({
       ...run,
       adviceTexts: [],
       failures: [],
@@ -137,6 +137,7 @@ export class NightReport {
       faultTexts: [],
       previews: {},
     });
+    if (this.#runs.length >= 2 * MAX_LISTED) this.#runs = [...this.runs];
     this.#tallyRun(run);
     this.#moments.add(moments);
     if (moments.length > 0) this.#sources.set(run.id, run.source);
@@ -227,11 +228,6 @@ export class NightReport {
       const value = run[name];
       if (value !== undefined) sums[name] = (sums[name] ?? 0) + value;
     }
-  }
-
-  #listRun(run: RunFacts): void {
-    this.#runs.push(run);
-    if (this.#runs.length >= 2 * MAX_LISTED) this.#runs = [...this.runs];
   }
 
   #tallyRun(run: RunFacts): void {

@@ -29,18 +29,21 @@ export interface NightItem {
   readonly below: readonly RunFacts[];
 }
 
-export type SectionName =
-  | 'waiting'
-  | 'failed'
-  | 'failing'
-  | 'stuck'
-  | 'refused'
-  | 'asks'
-  | 'open'
-  | 'answered'
-  | 'stopped'
-  | 'unknown'
-  | 'worked';
+const SECTIONS = [
+  ['waiting', 'Waits for you'],
+  ['failed', 'Failed or cut off'],
+  ['failing', 'Answered, but a check failed'],
+  ['stuck', 'Stuck now'],
+  ['refused', 'Ended after a refusal'],
+  ['asks', 'Answered with a question'],
+  ['open', 'At work'],
+  ['answered', 'Answered, not checked at its end'],
+  ['stopped', 'Stopped'],
+  ['unknown', 'No end on record'],
+  ['worked', 'Worked'],
+] as const;
+
+export type SectionName = (typeof SECTIONS)[number][0];
 
 export interface NightSection {
   readonly name: SectionName;
@@ -156,20 +159,6 @@ export function alikeItems({ items, name }: NightSection): readonly AlikeItems[]
   }
   return groups.toSorted((a, b) => items.indexOf(a.first) - items.indexOf(b.first));
 }
-
-const SECTIONS: readonly (readonly [SectionName, string])[] = [
-  ['waiting', 'Waits for you'],
-  ['failed', 'Failed or cut off'],
-  ['failing', 'Answered, but a check failed'],
-  ['stuck', 'Stuck now'],
-  ['refused', 'Ended after a refusal'],
-  ['asks', 'Answered with a question'],
-  ['open', 'At work'],
-  ['answered', 'Answered, not checked at its end'],
-  ['stopped', 'Stopped'],
-  ['unknown', 'No end on record'],
-  ['worked', 'Worked'],
-];
 
 /** @param numbers  numbers that runs have already, by id; the others come after them */
 export function sectionsOf(

@@ -1,4 +1,4 @@
-import { branchText, commitsText, pullRequestsText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/run-work.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
 import { costText } from '../../../core/facts/usage-text.ts';
@@ -44,16 +44,12 @@ export function shownCount(shown: number, all: number): string {
 }
 
 export function projectFacts(state: ProjectState): readonly string[] {
-  const { costUsd, isLeast, lastCheck, uncommitted = 0 } = state;
+  const { costUsd, isLeast, lastCheck } = state;
   return [
     ...(costUsd === undefined ? [] : [costText(costUsd, isLeast)]),
     ...commitsText(state),
     ...pullRequestsText(state).map((text) => text.replaceAll(/https:\/\/[^/]+\//g, '')),
-    ...(uncommitted === 0
-      ? []
-      : [
-          `${countOf(uncommitted, 'file')} changed${state.commits === 0 ? ', no commit seen' : ' after the last commit'}`,
-        ]),
+    ...uncommittedText(state),
     ...(lastCheck === undefined ? [] : [printableCut(lastCheck, 60)]),
   ];
 }

@@ -7,7 +7,7 @@ import { present } from '../../../core/base/json.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
-import { branchText, commitsText, pullRequestsText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/run-work.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, styled, type Block, type Text } from '../../document/document.ts';
@@ -284,22 +284,19 @@ const RESUMES: Readonly<Record<string, string>> = {
 };
 
 function workLines(run: RunFacts, project: string | undefined): readonly string[] {
-  const { checks, commits, uncommitted } = run;
   const changed = changedFiles({ filesChanged: run.filesChanged, ...present({ project }) });
   const files = changed.slice(0, MAX_FILES).map((file) => printableCut(file, 80));
   const hidden = changed.length - files.length;
   const facts = [
     ...commitsText(run),
-    ...(uncommitted === 0
-      ? []
-      : [`${countOf(uncommitted, 'file')} changed${commits === 0 ? ', no commit seen' : ' after the last commit'}`]),
+    ...uncommittedText(run),
     ...branchText(run).map((text) => printableCut(text, 70)),
     ...pullRequestsText(run).map((text) => printableCut(text, 200)),
   ];
   return [
     ...(files.length === 0 ? [] : [`seen to change: ${files.join(', ')}${hidden > 0 ? ` and ${hidden} more` : ''}`]),
     ...(facts.length === 0 ? [] : [facts.join(', ')]),
-    ...checks.map(
+    ...run.checks.map(
       (check) =>
         `${printableCut(check.command, 80)} ${checkResult(check)} in call ${check.number}${check.error === undefined ? '' : `: ${printableCut(check.error, 160)}`}`,
     ),

@@ -161,7 +161,7 @@ export class ListFeed implements MachineFeed {
         rank: 0,
         mark: row.alert.kind === 'waiting' ? '?' : '…',
         style: 'yellow',
-        text: alertText(row.alert),
+        text: row.alert.kind === 'waiting' ? row.alert.text : row.alert.text.replace(/^[^:]*: /, 'silent: '),
       } as const;
     }
     if (row.outcome !== '') return { rank: 2, mark: '■', style: 'dim', text: row.outcome } as const;
@@ -173,10 +173,6 @@ export class ListFeed implements MachineFeed {
     // The start of a call is no event: what the agent does now is not known.
     return { rank: 1, mark: '·', style: undefined, text: row.doing === '' ? '' : `after ${row.doing}` } as const;
   }
-}
-
-function alertText({ kind, text }: RunAlert): string {
-  return kind === 'waiting' ? text : text.replace(/^[^:]*: /, 'silent: ');
 }
 
 function agoText({ atMs }: Row): string {

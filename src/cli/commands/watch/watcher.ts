@@ -10,7 +10,6 @@ import { secretRemover } from '../../runs/run-totals.ts';
 import { standsAs, type Standing } from '../../runs/run-standing.ts';
 import type { WatchedEvent, WatchPlace } from './watched-item.ts';
 import { present } from '../../../core/base/json.ts';
-import type { TrajectoryPattern } from '../../../core/records/trajectory-pattern.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { FleetFailures } from '../../../core/facts/fleet-failures.ts';
 import { errorLineOf, type RunCall } from '../../../core/facts/run-call.ts';
@@ -108,8 +107,10 @@ class WatchedRun {
       const found = this.view.changedPatterns.filter(
         (pattern) => isFlagged(pattern) && pattern.clearedAt === undefined,
       );
-      const derived = found.map((pattern) => flagRecord(record, pattern));
-      return [record, ...derived].map((one) => ({ record: one, events: [] }));
+      const flags = found.map(
+        (pattern) => ({ kind: 'pattern_flagged', pattern, cause_seq: record.seq, ordinal: 0 }) as const,
+      );
+      return [payload, ...flags].map((one) => ({ record: Object.assign({}, record, { payload: one }), events: [] }));
     }
     return this.#steering.take(record).map((item) => ({ record: item, events: this.#eventsOf(item, call) }));
   }
@@ -129,10 +130,6 @@ class WatchedRun {
     const event = payload.kind === 'tool_ended' ? callEventOf(call, record) : liveEventOf(payload);
     return event === undefined ? [] : [{ ...event, ...place }];
   }
-}
-
-function flagRecord(record: TrajectoryRecord, pattern: TrajectoryPattern): TrajectoryRecord {
-  return { ...record, payload: { kind: 'pattern_flagged', pattern, cause_seq: record.seq, ordinal: 0 } };
 }
 
 const MAX_OPEN = 256;
