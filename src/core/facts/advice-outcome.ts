@@ -362,15 +362,12 @@ export class AdviceOutcomeFold {
 }
 
 function nextCallOf(previousCall: EndedCall | undefined, next: EndedCall): NextCall {
-  if (previousCall !== undefined && isSameCall(previousCall.call, next.call)) return 'repeated';
+  const { args = null, tool } = previousCall?.call ?? {};
+  if (tool === next.call.tool && canonicalJson(args) === canonicalJson(next.call.args)) return 'repeated';
   if (next.call.outcome !== undefined) return next.call.outcome === 'refused' ? 'refused' : 'open';
   if (!next.call.failed) return 'succeeded';
   const line = previousCall?.call.failed === true ? errorLineOf(previousCall.call, previousCall.record) : undefined;
   return line !== undefined && line === errorLineOf(next.call, next.record) ? 'same-failure' : 'other-failure';
-}
-
-function isSameCall(one: RunCall, other: RunCall): boolean {
-  return one.tool === other.tool && canonicalJson(one.args) === canonicalJson(other.args);
 }
 
 function deliveryOf(reason: string | undefined): Delivery {

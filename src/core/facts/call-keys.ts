@@ -94,9 +94,9 @@ export function failedKeysOf({ call, commands, names }: CallKeys, cause: string)
 }
 
 /** Not of a text that a file does not contain. */
-const IS_MISSING =
+export const IS_MISSING: RegExp =
   /^(?!.*\b(?:string|text|pattern|lines?)\b.* not found).*(?:does not exist|no such file|not found|ENOENT)/i;
-const IS_INVOCATION =
+export const IS_INVOCATION: RegExp =
   /command not found|: not found|no such file|unrecognized|unrecognised|unknown (?:option|command|argument|flag|skill|tool)|(?:un|not )supported|missing script|permission denied|ENOENT|is not installed|requires? .*version|not recognized|no such tool|(?:illegal|invalid) (?:option|flag|argument)|unexpected argument|usage:/i;
 
 const IS_CONFLICT = /automatic merge failed|^CONFLICT|merge conflict/i;
@@ -122,14 +122,6 @@ const UNREAD_INPUT = /^__unparsed/;
 export function teachesNothing(args: Json, cause: string): boolean {
   if (isJsonObject(args) && Object.keys(args).some((name) => UNREAD_INPUT.test(name))) return true;
   return IS_MISSING.test(cause) && LOOKS.test((commandLineOf(args) ?? '').replace(/ 2>&1$/, '').trim());
-}
-
-export function isMissing(cause: string): boolean {
-  return IS_MISSING.test(cause);
-}
-
-export function isInvocationFailure(cause: string): boolean {
-  return IS_INVOCATION.test(cause);
 }
 
 export function hidesExitCode(line: string): boolean {

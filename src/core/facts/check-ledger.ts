@@ -32,7 +32,7 @@ import { covers, isMore, isOfFolder, isSamePlace, namesFile, namesOthers } from 
 import { failureLine } from './failure-line.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { exitCodeIn, idIn, isAskedFor, isCell, isNotWritten, isRunning, openIdIn } from './background-output.ts';
-import { isUnknown, type LastCheck } from './run-verdict.ts';
+import { isUnknown, type LastCheck, type UnknownResult } from './run-verdict.ts';
 
 const MAX_CHECKS = 16;
 
@@ -267,7 +267,7 @@ export class CheckLedger {
     );
   }
 
-  #noteUnknown(checks: readonly CheckCommand[], number: number, why: Unknown): void {
+  #noteUnknown(checks: readonly CheckCommand[], number: number, why: UnknownResult): void {
     for (const check of checks) {
       const key = `${check.purpose} ${check.key}`;
       const known = this.#checks.get(key);
@@ -367,9 +367,7 @@ function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCh
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
 const FEW_CHARS = 1_000;
 
-type Unknown = 'ranNothing' | 'isHidden' | 'isRefused' | 'couldNotRun' | 'neverBegan';
-
-function whyNotRun(isMissing: boolean, result: string): Unknown | undefined {
+function whyNotRun(isMissing: boolean, result: string): UnknownResult | undefined {
   if (isMissing) return 'couldNotRun';
   return neverBegan(result) ? 'neverBegan' : undefined;
 }

@@ -8,8 +8,8 @@ import {
   failedKeysOf,
   hidesExitCode,
   isCheckFailure,
-  isInvocationFailure,
-  isMissing,
+  IS_INVOCATION,
+  IS_MISSING,
   keyNumber,
   keysOf,
   maskedCause,
@@ -219,7 +219,10 @@ export class FailedCallsFold {
       const isPipe = programIn(open.command) === programIn(shown) && isAlike(open.shown, whole);
       const alike = proved.find((text) => isAlike(open.shown, text) || isAlike(open.command, text));
       const isFoundThere =
-        folder !== undefined && folder !== leadingFolder(open.args) && isMissing(open.cause) && namesPath(open, proved);
+        folder !== undefined &&
+        folder !== leadingFolder(open.args) &&
+        IS_MISSING.test(open.cause) &&
+        namesPath(open, proved);
       const worked = alike ?? (isPipe ? whole : isFoundThere ? `the same path after cd ${folder}` : undefined);
       if (worked === undefined) return [open];
       const other = worked === open.shown ? otherArgs(open.args, args) : worked;
@@ -354,7 +357,7 @@ function hiddenFailure(args: Json, result: Json): string | undefined {
   const last = lastComplaint(text);
   if (last !== undefined || text.length > HIDDEN_CHARS) return last;
   const found = SHELL_COMPLAINT.exec(text)?.[0].trim().slice(0, 200);
-  return found !== undefined && isInvocationFailure(found) ? found : undefined;
+  return found !== undefined && IS_INVOCATION.test(found) ? found : undefined;
 }
 
 /** What an answer in JSON says: its line as a whole would be masked. */

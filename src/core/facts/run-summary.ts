@@ -1,9 +1,4 @@
-import {
-  type CallOutcome,
-  outcomeOf,
-  type RunIdentified,
-  type TrajectoryRecord,
-} from '../records/trajectory-record.ts';
+import { outcomeOf, type RunIdentified, type TrajectoryRecord } from '../records/trajectory-record.ts';
 import { hashText } from '../base/hash.ts';
 import type { AgentIdentity } from '../records/agent-event.ts';
 import { textOfContent } from '../records/agent-message.ts';
@@ -120,10 +115,13 @@ export class RunCounter {
         draft.calls += 1;
         this.#openCalls.begin(callKey(payload.tool_call_id), true);
         return;
-      case 'tool_ended':
+      case 'tool_ended': {
         if (this.#openCalls.end(callKey(payload.tool_call_id)) === undefined) draft.calls += 1;
-        countOutcome(draft, outcomeOf(payload));
+        const outcome = outcomeOf(payload);
+        if (outcome === 'failed') draft.errors += 1;
+        else if (outcome !== 'ok') draft[outcome] = (draft[outcome] ?? 0) + 1;
         return;
+      }
       case 'run_ended':
         clearEnd(draft);
         draft.outcome = payload.outcome;
@@ -181,11 +179,6 @@ function applyIdentity(draft: Draft, identity: Omit<RunIdentified, 'kind'>): voi
   if (modelId !== undefined) draft.modelId = modelId;
   if (agentName !== undefined) draft.agentName = agentName;
   if (conversationId !== undefined) draft.conversationId = conversationId;
-}
-
-function countOutcome(draft: Draft, outcome: CallOutcome): void {
-  if (outcome === 'failed') draft.errors += 1;
-  else if (outcome !== 'ok') draft[outcome] = (draft[outcome] ?? 0) + 1;
 }
 
 function clearEnd(draft: Draft): void {

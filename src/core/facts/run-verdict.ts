@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import { present, type JsonObject } from '../base/json.ts';
 import { countOf, countText, periodText } from '../base/number-text.ts';
 import { printableCut } from '../base/printable.ts';
 import { inWords, WORDS } from '../records/words.ts';
@@ -60,28 +60,27 @@ const LACKS = {
   permission: 'an operation was not permitted',
 } as const;
 
-export function checkResult({
-  couldNotRun,
-  failed,
-  fixed = 0,
-  isHidden,
-  isRefused,
-  lacks,
-  neverBegan,
-  ranNothing,
-}: Omit<LastCheck, 'command' | 'number'>): string {
-  if (isRefused === true) return 'refused or stopped';
-  if (couldNotRun === true) return 'could not run: it was not found';
-  if (neverBegan === true) return 'could not run: it never began';
-  if (isHidden === true) return 'not seen to its end';
-  if (ranNothing === true) return 'ran nothing';
+/** The results of a check that say neither that it passed nor that it failed. The first that holds counts. */
+const UNKNOWN = [
+  ['isRefused', 'refused or stopped'],
+  ['couldNotRun', 'could not run: it was not found'],
+  ['neverBegan', 'could not run: it never began'],
+  ['isHidden', 'not seen to its end'],
+  ['ranNothing', 'ran nothing'],
+] as const;
+export type UnknownResult = (typeof UNKNOWN)[number][0];
+
+export function checkResult(check: Omit<LastCheck, 'command' | 'number'>): string {
+  const { failed, fixed = 0, lacks } = check;
+  const unknown = UNKNOWN.find(([name]) => check[name] === true);
+  if (unknown !== undefined) return unknown[1];
   if (failed) return lacks === undefined ? 'failed' : `failed: ${LACKS[lacks]}`;
   return fixed === 0 ? 'passed' : `passed and fixed ${countOf(fixed, 'file')}`;
 }
 
 /** Returns true for a check that ran nothing, or was not seen to its end. */
-export function isUnknown({ couldNotRun, isHidden, isRefused, neverBegan, ranNothing }: LastCheck): boolean {
-  return (ranNothing ?? isHidden ?? isRefused ?? couldNotRun ?? neverBegan) === true;
+export function isUnknown(check: LastCheck): boolean {
+  return UNKNOWN.some(([name]) => check[name] === true);
 }
 
 /** Returns the last check that ran something and whose end is known. */
@@ -297,7 +296,11 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     if (isPlan) return planVerdict(last);
     const evidence = endText(`stopped${reason === 'interrupted' ? ' by you' : ''}`, during);
     const isRefused = last.isRefused === true && during !== '' && !isRunning && failedRequests === 0;
-    return { verdict: 'stopped', evidence, ...said(during), ...(isRefused ? { isRefused } : {}) };
+    return {
+      verdict: 'stopped',
+      evidence,
+      ...present({ why: during || undefined, isRefused: isRefused || undefined }),
+    };
   }
   if (reason === 'killed') {
     if ((isPlan && !isRunning) || waitsFor === WAITS_FOR_DECISION) return planVerdict(last);
@@ -343,10 +346,6 @@ export function mayGoOn({ verdict }: RunVerdict): boolean {
   return verdict === 'cut_off' || verdict === 'open' || verdict === 'waiting';
 }
 
-function said(why: string): { readonly why?: string } {
-  return why === '' ? {} : { why };
-}
-
 /** @param checks  in the order of their times */
 export function finishedVerdict(
   answer: NonNullable<RunVerdict['answer']>,
@@ -358,9 +357,7 @@ export function finishedVerdict(
   const answered = (text: string, why = text, isRefused = false): RunVerdict => ({
     verdict: 'answered',
     evidence: `${ANSWERS[answer]}; ${text}`,
-    ...said(why),
-    answer,
-    ...(isRefused ? { isRefused } : {}),
+    ...present({ why: why || undefined, answer, isRefused: isRefused || undefined }),
   });
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);

@@ -88,12 +88,14 @@ export class UsageFold {
 
   /** The sums of the responses so far. Only differences of these belong to a part of a run. */
   get answers(): Omit<RunUsage, 'answersCountedEarly'> {
-    return {
-      ...present({ tokens: this.#tokens, cacheTokens: this.#cacheTokens, costUsd: this.#costUsd }),
-      ...(this.#answersWithoutCost === 0 ? {} : { answersWithoutCost: this.#answersWithoutCost }),
-      ...(this.#cacheTokensWithin === 0 ? {} : { cacheTokensWithin: this.#cacheTokensWithin }),
-      ...(this.#cacheWriteTokens === 0 ? {} : { cacheWriteTokens: this.#cacheWriteTokens }),
-    };
+    return present({
+      tokens: this.#tokens,
+      cacheTokens: this.#cacheTokens,
+      costUsd: this.#costUsd,
+      answersWithoutCost: this.#answersWithoutCost || undefined,
+      cacheTokensWithin: this.#cacheTokensWithin || undefined,
+      cacheWriteTokens: this.#cacheWriteTokens || undefined,
+    });
   }
 
   /** Returns the cost of the response, if known. `run`: the model, the format and the host so far. */

@@ -117,14 +117,12 @@ function powerText(power: EffectExperiment['power']): string {
   const knownPower = power.flatMap(({ difference, moreRuns }) =>
     moreRuns === null
       ? []
-      : [`${countText(twoDigits(moreRuns))} to see a difference of ${pointsText(difference, false)}`],
+      : [
+          `${countText(moreRuns < 100 ? moreRuns : Number(moreRuns.toPrecision(2)))} to see a difference of ${pointsText(difference, false)}`,
+        ],
   );
   if (knownPower.length === 0) return 'the number of runs needed is unknown: no run has come to this yet';
   return `further runs like these: about ${knownPower.join(', ')}`;
-}
-
-function twoDigits(value: number): number {
-  return value < 100 ? value : Number(value.toPrecision(2));
 }
 
 function percentNumber(share: number): number {

@@ -127,7 +127,9 @@ async function initTarget(target: string | undefined, options: InitOptions, term
   let ignored: string | undefined;
   const changes = hosts.flatMap((host, at) => {
     const settingsFile = fileOf(host);
-    const ignore = user || !isOwnFile(host, settingsFile) ? undefined : ignoreFileFor(settingsFile, project, ignored);
+    // A file that coxswain alone uses, or that is of this machine. Others may be committed.
+    const isOwn = isLocal(settingsFile) || (findFile(settingsFile) === undefined && EXCLUDED.has(host));
+    const ignore = user || !isOwn ? undefined : ignoreFileFor(settingsFile, project, ignored);
     ignored = ignore?.text ?? ignored;
     return planInit({
       host,
@@ -349,11 +351,6 @@ async function tellKept(terminal: Terminal): Promise<void> {
       `These stay, with what all projects have there: ${kept.map(([name, folder]) => `${name} in ${printable(folder)}`).join(', ')}; so does a store that a configuration names.\n` +
         `To delete them, once no project uses coxswain: rm -r ${kept.map(([, folder]) => printable(shellWord(folder))).join(' ')}\n`,
     );
-}
-
-/** A file that coxswain alone uses, or that is of this machine. Others may be committed. */
-function isOwnFile(host: HostName, file: string): boolean {
-  return isLocal(file) || (findFile(file) === undefined && EXCLUDED.has(host));
 }
 
 /** Hosts for which `init` makes a file of its own in the project, that only coxswain uses. */

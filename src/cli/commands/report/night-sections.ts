@@ -178,7 +178,6 @@ export function sectionsOf(
   const byTitle = Map.groupBy(sessions, titleOf);
   const bySection = Map.groupBy(sessions, sectionNameOf);
   let last = Math.max(0, ...numbers.values());
-  const nextPlans: { readonly item: NightItem; readonly plan: string }[] = [];
   const sections = SECTIONS.flatMap(([name, title]): readonly NightSection[] => {
     const found = bySection.get(name) ?? [];
     if (found.length === 0) return [];
@@ -188,41 +187,35 @@ export function sectionsOf(
         return { run, family, pressure: name === 'open' ? pressureText(run, family) : '' };
       })
       .toSorted((a, b) => urgencyOf(b, name) - urgencyOf(a, name) || b.run.lastAtMs - a.run.lastAtMs)
-      .map(({ family, pressure, run }): NightItem => {
-        const item = {
-          below: family,
-          number: numbers.get(run.id) ?? (last += 1),
-          verb: verbOf(run, name),
-          project: names.get(folderOf(run)) ?? '',
-          title: nameOf(run),
-          why: [pressure, whyOf(run, name)].filter(Boolean).join('; '),
-          isPressed: pressure !== '',
-          run,
-        };
-        if (run.plan !== undefined && run.verdict.cause === 'plan') nextPlans.push({ item, plan: run.plan });
-        return item;
-      });
+      .map(({ family, pressure, run }): NightItem => ({
+        below: family,
+        number: numbers.get(run.id) ?? (last += 1),
+        verb: verbOf(run, name),
+        project: names.get(folderOf(run)) ?? '',
+        title: nameOf(run),
+        why: [pressure, whyOf(run, name)].filter(Boolean).join('; '),
+        isPressed: pressure !== '',
+        run,
+      }));
     return [{ name, title, items }];
   });
-  return withNextSessions(sections, nextPlans, byTitle);
+  return withNextSessions(sections, byTitle);
 }
 
 function withNextSessions(
   sections: readonly NightSection[],
-  plans: readonly { readonly item: NightItem; readonly plan: string }[],
   byTitle: ReadonlyMap<string, readonly RunFacts[]>,
 ): readonly NightSection[] {
   const numbers = new Map(sections.flatMap(({ items }) => items.map(({ number, run }) => [run, number] as const)));
-  const next = new Map(
-    plans.flatMap(({ item, plan }) => {
-      const later = byTitle.get(plan)?.find(({ startedAtMs }) => startedAtMs >= item.run.startedAtMs);
-      const number = later === undefined || later === item.run ? undefined : numbers.get(later);
-      return number === undefined ? [] : [[item.number, `its plan went on in ${number}`] as const];
-    }),
-  );
+  const nextOf = ({ plan = '', startedAtMs, verdict }: RunFacts): RunFacts | undefined =>
+    verdict.cause === 'plan' ? byTitle.get(plan)?.find((later) => later.startedAtMs >= startedAtMs) : undefined;
   return sections.map((section) => ({
     ...section,
-    items: section.items.map((item) => ({ ...item, why: next.get(item.number) ?? item.why })),
+    items: section.items.map((item) => {
+      const next = nextOf(item.run);
+      const number = next === undefined || next === item.run ? undefined : numbers.get(next);
+      return number === undefined ? item : { ...item, why: `its plan went on in ${number}` };
+    }),
   }));
 }
 

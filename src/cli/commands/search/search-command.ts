@@ -60,7 +60,10 @@ export async function searchCommand(
         `coxswain: ${count} not searched because they are not indexed yet; the next process that records indexes them`,
       );
     }
-    for (const place of damaged.slice(0, MAX_DAMAGED)) terminal.complain(`coxswain: left out: ${damagedText(place)}`);
+    for (const { runId, seq } of damaged.slice(0, MAX_DAMAGED)) {
+      const place = `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`}`;
+      terminal.complain(`coxswain: left out: ${place} is damaged; coxswain verify has more`);
+    }
     if (damaged.length > MAX_DAMAGED)
       terminal.complain(`coxswain: and ${countText(damaged.length - MAX_DAMAGED)} more`);
     if (next !== undefined) terminal.complain(`coxswain: more follow: --after ${next}`);
@@ -150,10 +153,6 @@ function seenHit({ payload }: TrajectoryRecord, { calls }: RunView, call: RunCal
 
 function kindText(kind: string): string {
   return kind.replaceAll('_', ' ');
-}
-
-function damagedText({ runId, seq }: { readonly runId: string; readonly seq?: number }): string {
-  return `run ${printableCut(runId, 80)}${seq === undefined ? '' : `, seq ${seq}`} is damaged; coxswain verify has more`;
 }
 
 async function seenOf(

@@ -157,12 +157,9 @@ export class ListFeed implements MachineFeed {
     const isClaude = row.format === 'claude-code' && !run.includes('/');
     const isClosed = isClaude && standsAs(id, this.#standing) === 'killed';
     if (row.alert !== undefined && !isClosed) {
-      return {
-        rank: 0,
-        mark: row.alert.kind === 'waiting' ? '?' : '…',
-        style: 'yellow',
-        text: row.alert.kind === 'waiting' ? row.alert.text : row.alert.text.replace(/^[^:]*: /, 'silent: '),
-      } as const;
+      const { kind, text } = row.alert;
+      if (kind === 'waiting') return { rank: 0, mark: '?', style: 'yellow', text } as const;
+      return { rank: 0, mark: '…', style: 'yellow', text: text.replace(/^[^:]*: /, 'silent: ') } as const;
     }
     if (row.outcome !== '') return { rank: 2, mark: '■', style: 'dim', text: row.outcome } as const;
     if (isClosed) return { rank: 2, mark: '■', style: 'dim', text: 'closed: its process has ended' } as const;

@@ -2,7 +2,7 @@ import { patternJson } from '../../../core/facts/run-facts.ts';
 import { present } from '../../../core/base/json.ts';
 import { liveLines, type LiveTextOptions } from '../../runs/live-event.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
-import type { Paint, Terminal } from '../../terminal/terminal.ts';
+import type { Terminal } from '../../terminal/terminal.ts';
 import { printable, printableCut, outputLine } from '../../../core/base/printable.ts';
 import { taskTitle } from '../../../core/facts/task-title.ts';
 import { outcomeText } from '../../runs/run-blocks.ts';
@@ -55,7 +55,9 @@ export class TextWatchOutput implements WatchOutput {
       case 'note':
         return [paint('dim', `— ${printableCut(item.message, MESSAGE_CHARS)}`)];
       case 'caught_up':
-        return [paint('dim', `— ${caughtUpText(item)}`)];
+        return [
+          paint('dim', item.runs === 0 ? '— no records yet; waiting' : `— read ${countsText(item)}; the last ones:`),
+        ];
       case 'summary':
         return [`watched ${countsText(item)}`];
       default:
@@ -83,24 +85,17 @@ function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string
         paint('dim', `  ${printable(format)}, run ${printableCut(run, ID_CHARS)}${by}`),
       ];
     }
-    case 'run_ended':
-      return [endLine(event, paint)];
+    case 'run_ended': {
+      const { evidence, run, outcome, success } = event;
+      const end =
+        evidence === undefined ? outcomeText({ outcome, ...present({ success }) }) : printableCut(evidence, 160);
+      return [`${paint('bold', `■ ${end}`)}${paint('dim', `, run ${printableCut(run, ID_CHARS)}`)}`];
+    }
     case 'alert':
       return [`  ${paint('yellow', '?')} ${printableCut(`it ${event.text}`, Math.max(MIN_CHARS, options.width - 4))}`];
     default:
       return liveLines(event, options);
   }
-}
-
-function endLine(event: WatchedEvent & { readonly type: 'run_ended' }, paint: Paint): string {
-  const { evidence, run, outcome, success } = event;
-  const how = evidence === undefined ? outcomeText({ outcome, ...present({ success }) }) : printableCut(evidence, 160);
-  return `${paint('bold', `■ ${how}`)}${paint('dim', `, run ${printableCut(run, ID_CHARS)}`)}`;
-}
-
-function caughtUpText(item: WatchCounts & { readonly shown: number }): string {
-  if (item.runs === 0) return 'no records yet; waiting';
-  return `read ${countsText(item)}; the last ones:`;
 }
 
 function countsText({ runs, calls, patterns, advice }: WatchCounts): string {

@@ -21,7 +21,7 @@ import { standardSteering } from '../../../core/steering/standard-steering.ts';
 import { SteeringReplay } from '../../../core/replay/steering-replay.ts';
 import { callEventOf, liveEventOf } from '../../runs/live-event.ts';
 import { withoutNumber } from '../../../core/facts/task-title.ts';
-import { verdictOf } from '../../../core/facts/run-verdict.ts';
+import { verdictOf, type RunOutcome } from '../../../core/facts/run-verdict.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { sessionIdOf, stateOfSession } from '../../../formats/find-sessions.ts';
 import { importSource } from '../../../formats/import-source.ts';
@@ -96,6 +96,10 @@ class WatchedRun {
     return { run: this.#run.id, label: this.#label, ...(atMs > 0 ? { atMs } : {}) };
   }
 
+  endOf({ outcome, reason, success }: RunOutcome, atMs: number): Extract<WatchedEvent, { readonly type: 'run_ended' }> {
+    return { type: 'run_ended', ...this.placeOf(atMs), outcome, ...present({ reason, success }) };
+  }
+
   take(record: TrajectoryRecord): readonly SeenRecord[] {
     const call = this.view.fold(record);
     const { payload } = record;
@@ -124,8 +128,7 @@ class WatchedRun {
       return [{ type: 'run_started', ...place, format, ...present({ parentRun: this.#run.parentId, task }) }];
     }
     if (payload.kind === 'run_ended') {
-      const { outcome, reason, success } = payload;
-      return [{ type: 'run_ended', ...place, outcome, ...present({ reason, success }) }];
+      return [this.endOf(payload, atMs)];
     }
     const event = payload.kind === 'tool_ended' ? callEventOf(call, record) : liveEventOf(payload);
     return event === undefined ? [] : [{ ...event, ...place }];
@@ -261,22 +264,14 @@ export class Watcher {
       // Following has not come to the end that the whole file has.
       if (outcome !== undefined && watched.view.outcome === undefined && source.isLive(view.lastAtMs)) {
         const told = this.#notices.ended(watched.runId, view);
-        if (told !== undefined) {
-          const { outcome: word, reason, success } = outcome;
-          await feed.take({
-            type: 'run_ended',
-            ...watched.placeOf(view.lastAtMs),
-            outcome: word,
-            ...present({ reason, success }),
-          });
-        }
+        if (told !== undefined) await feed.take(watched.endOf(outcome, view.lastAtMs));
         this.#tell(told);
       }
       const session = watched.claudeSession;
       if (session !== undefined && standsAs(session, standing) === 'killed') {
         const brokenOff = nowMs - view.lastAtMs > GONE_MS ? watched.brokenOff(view) : undefined;
         if (brokenOff === undefined) continue;
-        await feed.take({ type: 'run_ended', ...watched.placeOf(view.lastAtMs), ...KILLED, evidence: brokenOff });
+        await feed.take({ ...watched.endOf(KILLED, view.lastAtMs), evidence: brokenOff });
         this.#tell(this.#notices.brokenOff(watched.runId, `was cut off: ${brokenOff}`, view.lastAtMs));
         continue;
       }
