@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
@@ -208,6 +208,29 @@ test('a file that is not a store fails with the reason from the log, and is not 
   expect(of('faults')).toMatchObject({ status: 'pass' });
   expect(code).toBe(1);
   expect(await readFile(file)).toEqual(before);
+});
+
+test('a damaged store is the first problem, its repair is named, and afterwards it is a fault of the past without a trace of the test event', async () => {
+  await settings(addHooks('', hookGroups(command)));
+  const file = storeFileOf({ project, env });
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, 'this is a poem, not a database; '.repeat(200), { mode: 0o600 });
+  tell({ hook_event_name: 'UserPromptSubmit', prompt: 'make the tests pass' });
+  const { stdout } = await runCli(['doctor'], { cwd: project, env });
+  expect(stdout).toMatch(
+    /First: contents of the store\. Move it away: mv \S+\.db \S+\.db\.damaged\. The next event begins a new store and records what is spilled\.\n$/,
+  );
+  expect(stdout).not.toContain('Run coxswain init');
+  await rename(file, `${file}.damaged`);
+  tell({ hook_event_name: 'UserPromptSubmit', prompt: 'go on' });
+  const { code, of } = await doctor();
+  expect(of('faults')).toMatchObject({ status: 'unknown', fix: expect.stringContaining('Nothing is wrong now.') });
+  expect(code).toBe(0);
+  const { stdout: closing } = await runCli(['doctor'], { cwd: project, env });
+  expect(closing).toMatch(/\n\nAll is well: sessions of this project are recorded\.\n$/);
+  const store = sqliteStore(file);
+  expect((await store.listRuns()).runs.map(({ runId }) => runId)).toEqual(['session-1']);
+  await store.close();
 });
 
 test('records of an earlier version in the project are reported and not opened', async () => {

@@ -10,6 +10,7 @@ import type { ClaudeSessions } from './claude-sessions.ts';
 import type { HookFault } from '../../core/node/fault-log.ts';
 import { isKnownEvent, readHookEvent, type KnownHookEvent } from './hook-event.ts';
 import {
+  CANARY_PREFIX,
   isStillSpilled,
   readSpilledEvent,
   removeSpilledEvent,
@@ -82,13 +83,17 @@ export class EventIntake {
     return { answer: isSilent ? {} : { systemMessage }, faults: [] };
   }
 
-  /** Never throws. Returns the reason why the event is lost; undefined if it was spilled. */
+  /** Never throws. Returns the reason why the event is lost; undefined if it was spilled, or is a test event. */
   spill(
     { json, known, about }: KnownHookEvent,
     why: string,
     arrivedAtMs: number = this.#options.clock.nowMs(),
   ): string | undefined {
     const { onFault, redactor, storeAddress } = this.#options;
+    if (known.sessionId.startsWith(CANARY_PREFIX)) {
+      onFault({ where: 'store', message: why, ...about });
+      return undefined;
+    }
     try {
       spillEvent(storeAddress, { sessionId: known.sessionId, arrivedAtMs, json: storableEvent(json, redactor) });
       onFault({ where: 'spill', message: `the event waits in a spill file: ${why}`, ...about });

@@ -27,6 +27,9 @@ import { shownAddress, storePath } from '../../stores/store-address.ts';
  * synced. Its first line has the CRC-32 of the bytes after it (eight digits) and their number.
  */
 
+/** Begins the session ids of test events of `coxswain doctor`, which are recorded at once or not at all. */
+export const CANARY_PREFIX = 'coxswain-doctor-';
+
 export interface SpilledEvent {
   readonly id: string;
   readonly path: string;

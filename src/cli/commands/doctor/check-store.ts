@@ -7,20 +7,13 @@ import { MAKE_WRITABLE, whyNotWritable } from '../../../core/node/guarded-file.t
 import { isProjectStore } from '../../../core/node/git-folder.ts';
 import { stateRoot, type StatePlaces } from '../../../core/node/state-places.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
+import { CANARY_PREFIX } from '../../../hosts/claude-code/spilled-events.ts';
 import { DEFAULT_MAX_STORE_BYTES } from '../../../stores/collect-garbage.ts';
 import { openStore } from '../../../stores/registry/open-store.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import { shownStore } from '../../runs/open-store.ts';
 import { shellWord } from '../../terminal/time-text.ts';
-import {
-  failed,
-  passed,
-  unknown,
-  type DoctorLine,
-  CANARY_PREFIX,
-  HOST_LIMIT_MS,
-  resolveWithin,
-} from './doctor-line.ts';
+import { failed, passed, unknown, type DoctorLine, HOST_LIMIT_MS, resolveWithin } from './doctor-line.ts';
 import { runLimited } from '../../../core/node/run-limited.ts';
 import { spillNote } from '../../runs/problems.ts';
 import { randomBytes } from 'node:crypto';
@@ -140,6 +133,13 @@ async function checkContents({ address }: ResolvedStore, cwd: string): Promise<D
   if (timedOut) return unknown(check, `not verified in ${VERIFY_LIMIT_MS / 1000} seconds`, `Run: ${command}`);
   if (code === 0) return passed(check, /[\d,]+ runs?, [\d,]+ records? checked: .*/.exec(stdout)?.[0] ?? stdout.trim());
   const problem = (stderr.split('\n')[0] ?? '').replace(/^coxswain: /, '').slice(0, 300);
+  const path = storePath(address);
+  if (path !== undefined && problem.includes(' is not an SQLite database'))
+    return failed(
+      check,
+      `the store file is damaged: ${path} is not an SQLite database`,
+      `Move it away: mv ${shellWord(path)} ${shellWord(`${path}.damaged`)}. The next event begins a new store and records what is spilled.`,
+    );
   return failed(check, problem === '' ? `${command} exited with code ${code}` : problem, `Run: ${command}`);
 }
 
@@ -194,7 +194,12 @@ export async function sendCanary(command: string, setup: CanarySetup): Promise<D
     const output = result.stderr.trim().slice(0, SHOWN_CHARS);
     return failed(check, `${shownCommand} exited with code ${result.code}${output === '' ? '' : `: ${output}`}`, fix);
   }
-  if (storedCanary.problem !== undefined) return failed(check, `${shownCommand}: ${storedCanary.problem}`, fix);
+  if (storedCanary.problem !== undefined)
+    return failed(
+      check,
+      `${shownCommand}: ${storedCanary.problem}`,
+      'The hook runs; the store does not take its events.',
+    );
   if (!storedCanary.found) {
     const fault = faultOwners(setup)
       .flatMap(readFaults)

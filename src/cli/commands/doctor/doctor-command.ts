@@ -7,6 +7,7 @@ import { MAKE_WRITABLE } from '../../../core/node/guarded-file.ts';
 import { countOf, durationText } from '../../../core/base/number-text.ts';
 import { inWords } from '../../../core/records/words.ts';
 import { BUILD } from '../../../hosts/claude-code/build.ts';
+import { CANARY_PREFIX } from '../../../hosts/claude-code/spilled-events.ts';
 import { storePath } from '../../../stores/store-address.ts';
 import type { ResolvedStore } from '../../../hosts/config/resolve-config.ts';
 import { findBackgroundWatch } from '../watch/background-watch.ts';
@@ -20,7 +21,6 @@ import {
   type DoctorLine,
   type DoctorStatus,
   passed,
-  CANARY_PREFIX,
   resolveWithin,
 } from './doctor-line.ts';
 import {
@@ -88,8 +88,12 @@ function claudeLine(claude: FoundClaude | undefined): DoctorLine {
 const RECENT_MS = 24 * 3_600_000;
 const MAX_SHOWN = 3;
 
-/** Faults of this project in the last 24 hours fail the check. Those in the user's log may come from any project. */
-function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
+/**
+ * Faults of this project in the last 24 hours fail the check. Those in the user's log may come from any project.
+ *
+ * @param works  the store took an event just now, and no other check fails
+ */
+function checkFaults(place: StateOwner, nowMs: number, works: boolean): readonly DoctorLine[] {
   // Faults of events that the doctor sent are reported by the hook check.
   const isRecent = ({ at, sessionId }: FaultLine): boolean =>
     nowMs - Date.parse(at) < RECENT_MS && sessionId?.startsWith(CANARY_PREFIX) !== true;
@@ -106,7 +110,7 @@ function checkFaults(place: StateOwner, nowMs: number): readonly DoctorLine[] {
             `Nothing to do here. The list is in ${last.file}.`,
           ),
         ];
-  return [projectFaults(readFaults(project), isRecent, nowMs), ...userLines, ...watchLines(nowMs)];
+  return [projectFaults(readFaults(project), { isRecent, nowMs, works }), ...userLines, ...watchLines(nowMs)];
 }
 
 function watchLines(nowMs: number): readonly DoctorLine[] {
@@ -122,11 +126,13 @@ function watchLines(nowMs: number): readonly DoctorLine[] {
   return [unknown('watch', `it ended ${agoText} ago: nobody is notified`, 'Run: coxswain watch --background')];
 }
 
-function projectFaults(
-  faults: readonly LoggedFault[],
-  isRecent: (fault: FaultLine) => boolean,
-  nowMs: number,
-): DoctorLine {
+interface FaultQuery {
+  readonly isRecent: (fault: FaultLine) => boolean;
+  readonly nowMs: number;
+  readonly works: boolean;
+}
+
+function projectFaults(faults: readonly LoggedFault[], { isRecent, nowMs, works }: FaultQuery): DoctorLine {
   const recentFaults = faults.filter(isRecent);
   const newest = recentFaults.at(-1);
   if (newest === undefined) {
@@ -144,6 +150,8 @@ function projectFaults(
       return `${durationText(Math.max(0, nowMs - Date.parse(at)))} ago (${place}): ${message.slice(0, 200)}`;
     });
   const found = `${countOf(recentFaults.length, 'problem')} in ${sinceText} (${counts.join(', ')}); ${latestLines.join('; ')}`;
+  if (works && recentFaults.every(({ where }) => where === 'spill'))
+    return unknown('faults', found, `Nothing is wrong now. The list is in ${newest.file}.`);
   return failed('faults', found, `The agents were not affected. After fixing the cause, delete ${newest.file}.`);
 }
 
@@ -231,7 +239,8 @@ function checkTable(checks: readonly DoctorLine[]): Block {
 
 function closingText(lines: readonly DoctorLine[]): string {
   const problems = lines.filter(({ status }) => status === 'fail');
-  const [first] = problems;
+  // A hook cannot work without its store.
+  const first = problems.find(({ check }) => check === 'store contents') ?? problems[0];
   if (first !== undefined) {
     const count = countOf(problems.length, 'problem');
     return `${count} in this project. First: ${inWords('check', first.check)}. ${printableCut(first.fix ?? '', LINE_CHARS)}`;
@@ -285,7 +294,7 @@ async function examineProject(): Promise<DoctorReport> {
   const claudeSessions = sessions.find(({ format }) => format === 'claude-code')?.sessions ?? [];
   const clocks = await readClocks();
   const { nowMs } = clocks;
-  const lines = [
+  const checks = [
     ...checkVersions(BUILD, env),
     ...(usesClaude ? [claudeLine(claude)] : []),
     ...settingsLines,
@@ -299,8 +308,10 @@ async function examineProject(): Promise<DoctorReport> {
     checkSpills(store.address),
     checkClock({ ...clocks, lastRecordMs }),
     ...checkConfig(loaded),
-    ...checkFaults({ projectFolder, env }, nowMs),
   ];
+  const isWell = checks.every(({ status }) => status !== 'fail');
+  const works = isWell && canaries.some(({ status }) => status === 'pass');
+  const lines = [...checks, ...checkFaults({ projectFolder, env }, nowMs, works)];
   const isOk = lines.every(({ status }) => status !== 'fail');
   return {
     ok: isOk,

@@ -1,7 +1,5 @@
 import { timeoutOf } from '../../../hosts/claude-code/init-hooks.ts';
 
-export const CANARY_PREFIX = 'coxswain-doctor-';
-
 /** Claude Code ends a hook after this time. On a machine that is so busy, sessions are not recorded either. */
 export const HOST_LIMIT_MS: number = timeoutOf('UserPromptSubmit') * 1_000;
 

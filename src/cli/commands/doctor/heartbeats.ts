@@ -13,7 +13,8 @@ import type { RunSummary } from '../../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../../core/store/trajectory-store.ts';
 import { durationText } from '../../../core/base/number-text.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
-import { CANARY_PREFIX, failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
+import { CANARY_PREFIX } from '../../../hosts/claude-code/spilled-events.ts';
+import { failed, passed, unknown, type DoctorLine } from './doctor-line.ts';
 
 /** Maximum number of runs to read: the runs with the latest records among the most recently started runs. */
 const MAX_RUNS = 20;
