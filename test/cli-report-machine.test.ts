@@ -231,7 +231,11 @@ test('the page of a run says when it ended, what its subagents did, and which ca
     '\n  2 subagents with 0 calls; 1 failed or was cut off: task of 9ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10 (rate limit: done)\n',
   );
   expect(stdout).toContain('\n  open first call 1: 1 failed, 2 passed; npm test failed in call 1\n');
-  expect(stdout).toContain(`\n  coxswain ${number} --call 1\n  coxswain view 9ea477a8 --call 1\n`);
+  expect(stdout).toContain(
+    `\n  subagent task of ${id}: rate limit: done\n  coxswain show ${id}/agent-a2\n  subagent task of ${id}: it answered; no check that coxswain recognises\n  coxswain show ${id}/agent-a1\n`,
+  );
+  expect((await here.run(['show', `${id}/agent-a2`], { env })).stdout).toContain(`run ${id}/agent-a2\n`);
+  expect(stdout).toContain(`\n  coxswain ${number} --call 1\n  coxswain view ${number} --call 1\n`);
   expect(stdout).toContain(`\n  to go on:\n  cd /gone/other && claude --resume ${id}\n`);
   expect(stdout).not.toContain('\n\n\n');
   expect((await here.run([number, '--call', '1'], { env })).stdout).toContain('1 failed, 2 passed');
@@ -239,6 +243,34 @@ test('the page of a run says when it ended, what its subagents did, and which ca
   const items = (all as readonly { readonly items: readonly NumberedItem[] }[]).flatMap((one) => one.items);
   const other = items.find(({ runId }) => runId === codex[0])?.number;
   expect((await here.run([String(other)], { env })).stdout).toContain('\n  1 subagent with 0 calls\n');
+});
+
+test('the page of a session opens first the check that failed in its subagent', async () => {
+  const id = '8ea477a8-0f3c-4a41-9d2f-1f4d7a5c9e10';
+  const [prompt = '', answer = ''] = session(id).split('\n');
+  const used = (name: string, input: object, text: string, more: object = {}): readonly string[] => {
+    const at = { sessionId: id, cwd: '/gone/other', timestamp: AN_HOUR_AGO, ...more };
+    const content = [{ type: 'tool_use', id: name, name, input }];
+    const result = { type: 'tool_result', tool_use_id: name, content: text, is_error: text.includes('failed') };
+    return [
+      { ...at, type: 'assistant', uuid: `${name}1`, message: { role: 'assistant', model: 'm', content } },
+      { ...at, type: 'user', uuid: `${name}2`, message: { role: 'user', content: [result] } },
+    ].map((entry) => JSON.stringify(entry));
+  };
+  const task = { description: 'Test it', prompt: 'Run the tests', subagent_type: 'general' };
+  await writeFileAt(`.claude/projects/-o/${id}.jsonl`, [prompt, ...used('Task', task, 'done'), answer].join('\n'));
+  const child = { agentId: 'a1', isSidechain: true };
+  const [asked = '', said = ''] = session(id, { agentId: 'a1' }).split('\n');
+  const tested = used('Bash', { command: 'npm test' }, '1 failed, 2 passed', child);
+  await writeFileAt(`.claude/projects/-o/${id}/subagents/agent-a1.jsonl`, [asked, ...tested, said].join('\n'));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  expect((await here.run([], { env })).stdout).toContain('npm test failed in call 1 of a subagent');
+  const { stdout } = await here.run(['1'], { env });
+  expect(stdout).toContain(
+    `\n  open first call 1: 1 failed, 2 passed; npm test failed in call 1 of a subagent\n  coxswain show ${id}/agent-a1 --call 1\n  coxswain view `,
+  );
+  expect(stdout).toContain(`--run ${id}/agent-a1 --call 1\n`);
+  expect((await here.run(['show', `${id}/agent-a1`, '--call', '1'], { env })).stdout).toContain('1 failed, 2 passed');
 });
 
 test('the page of a run that was cut off says that nothing tells why, its last request, and the end of its last message', async () => {
@@ -431,6 +463,23 @@ test('the page of a recorded session has the calls, the times and the end that t
   expect([end, counts]).toEqual(['rate limit: done', expect.any(String)]);
   expect(page).toContain(end);
   expect(page).toContain(counts);
+});
+
+test('the page of a recorded session names the folder to go on in, its number, and nothing that it has nothing to say about', async () => {
+  await writeFile(join(here.cwd, 'coxswain.config.json'), JSON.stringify({ store: { address: 'mine.db' } }));
+  trustProject(here.cwd, { env: process.env });
+  const store = sqliteStore(join(here.cwd, 'mine.db'));
+  const cox = createCoxswain({ store });
+  await cox.startRun({ runId: 'hooked', task: 'go', host: 'claude-code' }).end('error');
+  await cox.close();
+  await store.close();
+  await writeFileAt('.claude/projects/-p/hooked.jsonl', session('hooked', { died: true }));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  await here.run([], { env });
+  const { stdout } = await here.run(['1'], { env });
+  expect(stdout).toContain('\n  to go on:\n  cd /gone/other && claude --resume hooked\n');
+  expect(stdout).toContain('\n  coxswain view 1\n');
+  expect(stdout).not.toMatch(/Got stuck|Cost of it|Advice|Did it help/);
 });
 
 test('telemetry that names a session takes no row from it, and its own calls do not count twice', async () => {

@@ -9,7 +9,7 @@ const MAX_BELOW = 10_000;
 /** Yields a session that started subagents after all others, judged with what they did. Memory: 1,000 sessions and 10,000 subagents. */
 export async function* judgedTogether(runs: AsyncIterable<RunFacts>): AsyncGenerator<RunFacts, void, void> {
   const held: RunFacts[] = [];
-  const below: SubagentWork[] = [];
+  const below: (SubagentWork & Pick<RunFacts, 'parentId'>)[] = [];
   for await (const run of runs) {
     const { checks, id, lastAct, lastChange, parentId } = run;
     if (parentId !== undefined && below.length < MAX_BELOW)

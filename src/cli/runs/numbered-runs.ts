@@ -93,8 +93,8 @@ export async function sessionNamed(idStart: string): Promise<NumberedRun | undef
   );
 }
 
-/** Random ids only: those of Codex begin with the time, so that sessions of one minute begin alike. */
-const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-4)/;
+/** Random ids only: those of Codex begin with the time, so that sessions of one minute begin alike. A subagent's begins like its session's. */
+const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-4[^/]*$)/;
 
 export function idStartOf(id: string): string {
   return UUID_START.exec(id)?.[0] ?? id;

@@ -48,7 +48,7 @@ export function titleItem(run: RunFacts, more: readonly Text[] = []): ListItem {
   };
 }
 
-function namesOf({ id, name, task }: RunFacts): { readonly title: string; readonly id: string } {
+export function namesOf({ id, name, task }: RunFacts): { readonly title: string; readonly id: string } {
   const shownId = printableCut(id, ID_CHARS);
   const title = name ?? (task === undefined ? undefined : (taskTitle(task) ?? task));
   return title === undefined

@@ -183,14 +183,16 @@ export function storyFactsOf(
   };
 }
 
+/** The sentences that have something to say. */
 export function runStory(facts: StoryFacts): readonly StorySentence[] {
   const { advice, patterns, wasted } = facts;
-  return [
+  const sentences: readonly StorySentence[] = [
     { name: 'Got stuck', mark: patterns.some(({ stuck }) => stuck) ? 'stuck' : '', pieces: stuckPieces(facts) },
     { name: 'Cost of it', mark: wasted === undefined ? '' : 'bad', pieces: [{ text: costText(facts) }] },
     { name: 'Advice', mark: advice.length > 0 ? 'advice' : '', pieces: advicePieces(facts) },
     { name: 'Did it help?', mark: '', pieces: [{ text: helpText(facts) }] },
   ];
+  return advice.length > 0 ? sentences : sentences.filter(({ mark }) => mark !== '');
 }
 
 export function sentenceText({ pieces }: Pick<StorySentence, 'pieces'>): string {
@@ -234,8 +236,7 @@ function costText({ calls, complete, wasted }: StoryFacts): string {
   return `${parts.join(' · ')} while a warning stood (${shareText(calls === 0 ? null : wasted.calls / calls)} of the calls).`;
 }
 
-function advicePieces({ advice, adviceLeftOut, complete }: StoryFacts): readonly StoryPiece[] {
-  if (advice.length === 0) return [{ text: complete ? 'None.' : 'None in the part read so far.' }];
+function advicePieces({ advice, adviceLeftOut }: StoryFacts): readonly StoryPiece[] {
   const [first, ...others] = advice.filter(({ delivery }) => delivery === 'delivered');
   const unsaid = Object.entries(Object.groupBy(advice, ({ delivery }) => delivery))
     .filter(([delivery]) => delivery !== 'delivered')
@@ -264,7 +265,6 @@ const TELLING_CALLS = 5;
 
 /** No if a pattern was never cleared, but never yes: one run shows no cause. Advice without a pattern counts for the next call only. */
 function helpText({ advice, calls }: StoryFacts): string {
-  if (advice.length === 0) return 'There was no advice.';
   const delivered = advice.filter(({ delivery }) => delivery === 'delivered');
   const isSilent = delivered.length === 0;
   const pieces = isSilent ? advice : delivered;

@@ -1,27 +1,38 @@
 import { checkCommandsOf } from './check-command.ts';
 import { covers } from './check-coverage.ts';
 import type { RunFacts } from './run-facts.ts';
-import { finishedVerdict, isLater, isUnknown, type LastCheck } from './run-verdict.ts';
+import { finishedVerdict, isLater, isUnknown, type LastCheck, type RunVerdict } from './run-verdict.ts';
 
-export type SubagentWork = Pick<RunFacts, 'id' | 'parentId' | 'checks' | 'lastChange'>;
+export type SubagentWork = Pick<RunFacts, 'id' | 'checks' | 'lastChange'>;
 
-/** The facts of a session that finished, judged with the checks and changes of its subagents, in the order of their times. */
+/** The facts of a session that finished, judged with the checks and changes of its subagents. */
 export function judgedWith(run: RunFacts, below: readonly SubagentWork[]): RunFacts {
-  const { answer } = run.verdict;
-  const { changes: ownChanges = [], ...last } = run.lastAct ?? {};
-  const checks = below.flatMap(({ checks: found, id: agent }) =>
-    found.filter(({ isRefused }) => isRefused !== true).map((check) => Object.assign({}, check, { agent })),
-  );
+  const verdict = verdictWith(run, below);
+  if (verdict === run.verdict) return run;
+  const moments = run.moments.filter(({ type }) => type !== 'check failed' || verdict.cause === 'check');
+  return { ...run, verdict, moments };
+}
+
+/** The same verdict if its subagents neither checked nor changed anything. */
+function verdictWith(
+  { checks, lastAct, verdict }: Pick<RunFacts, 'checks' | 'lastAct' | 'verdict'>,
+  below: readonly SubagentWork[],
+): RunVerdict {
+  const { changes: ownChanges = [], ...last } = lastAct ?? {};
   const changes = below.flatMap(({ id: agent, lastChange }) => (lastChange ? { ...lastChange, agent } : []));
-  if (run.lastAct === undefined || answer === undefined || checks.length + changes.length === 0) return run;
-  const all = [...run.checks, ...checks].toSorted((a, b) => (isLater(a, b) ? 1 : -1));
-  const left = all.filter((check) => !check.failed || !all.some((other) => makesUpFor(other, check)));
-  const verdict = finishedVerdict(answer, left, { ...last, changes: [...ownChanges, ...changes] });
-  return {
-    ...run,
-    verdict,
-    moments: run.moments.filter(({ type }) => type !== 'check failed' || verdict.cause === 'check'),
-  };
+  const isUnchanged = changes.length === 0 && below.every((one) => checksOf(one).length === 0);
+  if (lastAct === undefined || verdict.answer === undefined || isUnchanged) return verdict;
+  return finishedVerdict(verdict.answer, checksWith(checks, below), { ...last, changes: [...ownChanges, ...changes] });
+}
+
+/** The checks of a session and of its subagents in the order of their times, without the failures that a later check makes up for. */
+export function checksWith(own: readonly LastCheck[], below: readonly SubagentWork[]): readonly LastCheck[] {
+  const all = [...own, ...below.flatMap(checksOf)].toSorted((a, b) => (isLater(a, b) ? 1 : -1));
+  return all.filter((check) => !check.failed || !all.some((other) => makesUpFor(other, check)));
+}
+
+function checksOf({ checks, id: agent }: SubagentWork): readonly LastCheck[] {
+  return checks.filter(({ isRefused }) => isRefused !== true).map((check) => Object.assign({}, check, { agent }));
 }
 
 /** A later check of the session itself stands for those of its subagents before it. */

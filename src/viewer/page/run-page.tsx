@@ -447,9 +447,8 @@ function LabelBar({ labels }: { readonly labels: Labels }): ReactElement {
 
 function RunStory(props: { readonly answer: RunAnswer; readonly onGo: (seq: number) => void }): ReactElement | null {
   const { overview, run } = props.answer;
-  const story = runStory({ ...overview, calls: run.calls, ...present({ errorLine: run.errorLine }) });
-  const sentences = story.filter(({ mark }) => mark !== '' || overview.advice.length > 0);
-  if (overview.advice.length === 0 && overview.patterns.every(({ stuck }) => !stuck)) return null;
+  const sentences = runStory({ ...overview, calls: run.calls, ...present({ errorLine: run.errorLine }) });
+  if (sentences.length === 0) return null;
   return (
     <dl className="story" aria-label="What was found in the run">
       {sentences.map(({ mark, name, pieces }) => (

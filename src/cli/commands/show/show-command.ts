@@ -8,7 +8,7 @@ import { countOf, countText } from '../../../core/base/number-text.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
 import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/run-work.ts';
-import { checkResult } from '../../../core/facts/run-verdict.ts';
+import { checkResult, hasFailed } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, styled, type Block, type Text } from '../../document/document.ts';
 import { terminalText } from '../../document/write-document.ts';
@@ -23,15 +23,30 @@ import { readRuns } from '../../../formats/read-runs.ts';
 import type { TrajectoryRecord } from '../../../core/records/trajectory-record.ts';
 import { secretRemover } from '../../runs/run-totals.ts';
 import { createRunFold } from '../../runs/run-recorder.ts';
-import { belowFacts, changedFiles, familyOf, patternBlocks, titleItem } from '../../runs/run-blocks.ts';
-import { namedRun, type NumberedRun, runOfMachine, sessionNamed, viewCommandOf } from '../../runs/numbered-runs.ts';
+import {
+  belowFacts,
+  changedFiles,
+  familyOf,
+  isSideRun,
+  namesOf,
+  patternBlocks,
+  titleItem,
+} from '../../runs/run-blocks.ts';
+import {
+  lookAtRun,
+  namedRun,
+  type NumberedRun,
+  runOfMachine,
+  sessionNamed,
+  viewCommandOf,
+} from '../../runs/numbered-runs.ts';
 import { completedBy } from '../../runs/recorded-session.ts';
 import { markStanding, mayStand, standingNow } from '../../runs/run-standing.ts';
 import { runsOfSources, runsOfStore } from '../../runs/runs-from.ts';
 import { allRuns } from '../../../core/store/run-page.ts';
 import type { StoreReader } from '../../../core/store/trajectory-store.ts';
 import { factsJson, patternJson } from '../../../core/facts/run-facts.ts';
-import { judgedWith } from '../../../core/facts/subagent-work.ts';
+import { checksWith, judgedWith } from '../../../core/facts/subagent-work.ts';
 import { CoxswainError } from '../../../core/base/error.ts';
 import { wholeOption } from '../../terminal/option-values.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -40,6 +55,7 @@ import { StoredNames, withoutNumber } from '../../../core/facts/task-title.ts';
 
 const MAX_ADVICE = 20;
 const MAX_FILES = 6;
+const MAX_SUBAGENTS = 6;
 
 export interface ShowOptions {
   readonly store?: string;
@@ -54,14 +70,14 @@ export async function showCommand(idStart: string, options: ShowOptions, termina
   if (options.store !== undefined) return showRecordedRun(idStart, options.store, options, terminal);
   const run = await runOfMachine(idStart, terminal);
   return run.isStore
-    ? showRecordedRun(run.id, run.path, options, terminal)
+    ? showRecordedRun(run.id, run.path, { ...options, name: idStart }, terminal)
     : showTranscriptRun(run, { ...options, idStart }, terminal);
 }
 
 async function showRecordedRun(
   idStart: string,
   file: string,
-  options: ShowOptions,
+  { name, ...options }: ShowOptions & { readonly name?: string },
   terminal: Terminal,
 ): Promise<number> {
   const store = await openReadableStore(file);
@@ -83,16 +99,22 @@ async function showRecordedRun(
     const alone = { ...completedBy(recorded, files?.get(run.runId)), ...present({ project }) };
     const below = (await familyIn(store, recorded)).map((one) => completedBy(one, files?.get(one.id)));
     const report = judgedWith(alone, below);
-    const place = { id: run.runId, path: shownStore(file) };
+    const path = shownStore(file);
+    const ofStore = options.store === undefined ? '' : ` --store ${shellWord(path)}`;
+    const ownFile = files?.get(run.runId)?.source;
+    const folder = (ownFile === undefined ? undefined : await sessionFolder(ownFile, report.id)) ?? report.project;
     const done = doneLines(report, {
       below,
       project: report.project,
-      show: `show ${shellWord(idStart)}${options.store === undefined ? '' : ` --store ${shellWord(place.path)}`}`,
-      view: (call) => viewCommandOf(place, { call, isSession: false }),
+      ...present({ folder }),
+      ...(isNumber(name) ? { number: name } : {}),
+      show: ({ id }) => `coxswain show ${shellWord(id)}${ofStore}`,
+      view: ({ id }, call) => viewCommandOf({ id, path }, { call, isSession: false }),
     });
+    const story = fold.story().map((sentence) => [sentence.name, sentenceText(sentence)]);
     const blocks: readonly Block[] = [
       listBlock([titleItem(report, [...headerLines(run, file), ...done])]),
-      { type: 'table', left: [1], rows: fold.story().map((sentence) => [sentence.name, sentenceText(sentence)]) },
+      ...(story.length === 0 ? [] : [{ type: 'table', left: [1], rows: story } as const]),
       ...patternBlocks(report),
       ...adviceBlocks(fold.view),
     ];
@@ -162,8 +184,13 @@ async function showTranscriptRun(
       below: family,
       project: projectAt(folder),
       ...present({ folder }),
-      show: `${/^\d{1,4}$/.test(idStart) ? '' : 'show '}${shellWord(idStart)}`,
-      view: (call) => viewCommandOf({ id, path }, { call, isSession }),
+      ...(isNumber(idStart) ? { number: idStart } : {}),
+      show: (one) =>
+        one === run
+          ? `coxswain show ${shellWord(idStart)}`
+          : lookAtRun({ id: one.id, path: one.source, isStore: false }),
+      view: (one, call) =>
+        viewCommandOf(one === run ? { id, path } : { id: one.id, path: one.source }, { call, isSession }),
     });
     await terminal.write(
       terminalText({ blocks: [listBlock([titleItem(run, done)]), ...patternBlocks(run)] }, terminal),
@@ -207,30 +234,30 @@ interface DoneParts {
   /** Where its program runs. */
   readonly folder?: string;
   readonly below: readonly RunFacts[];
-  /** The words after `coxswain` that show the run. */
-  readonly show: string;
-  readonly view: (call: number | undefined) => string;
+  /** Its number in the last report, if it was named so. */
+  readonly number?: string;
+  /** The commands that show a run here and in the browser. */
+  readonly show: (one: RunFacts) => string;
+  readonly view: (one: RunFacts, call: number | undefined) => string;
+}
+
+function isNumber(name: string | undefined): name is string {
+  return name !== undefined && /^\d{1,4}$/.test(name);
 }
 
 /** When it ran, what to open first, what it left behind, its last words, and how its program goes on with it. */
-function doneLines(run: RunFacts, { below, folder, project, show, view }: DoneParts): readonly Text[] {
+function doneLines(run: RunFacts, parts: DoneParts): readonly Text[] {
+  const { below, folder, project } = parts;
   const resume = RESUMES[run.format];
   const hasEnded = run.ending !== undefined || run.verdict.verdict === 'cut_off';
-  // The call at which it went wrong, if one is known.
-  const first = run.moments.find(({ call }) => call !== undefined);
   return [
     ...timesText(run),
     ...(run.verdict.cause === 'running' || run.verdict.cause === 'silent'
       ? ['its records do not say why it ended']
       : []),
     ...belowFacts(run, below),
-    ...(first?.call === undefined
-      ? []
-      : [
-          `open first call ${countText(first.call)}${first.what === run.verdict.evidence ? ', its last' : `: ${printableCut(first.what, 200)}`}`,
-          styled('code', `coxswain ${show} --call ${first.call}`),
-        ]),
-    styled('code', view(first?.call)),
+    ...firstLines(run, parts),
+    ...subagentLines(below, parts),
     ...(run.question === undefined ? [] : [`it asks: ${printableCut(run.question, 200)}`]),
     ...refusedLines(run),
     ...faultLines(run),
@@ -243,6 +270,44 @@ function doneLines(run: RunFacts, { below, folder, project, show, view }: DonePa
           `to go on${folder === undefined ? ', in its folder' : ''}:`,
           styled('code', resumeCommand(resume, run.id, folder)),
         ]),
+  ];
+}
+
+/** What each subagent was to do, how it ended, and how to open it: those that failed come first. */
+function subagentLines(below: readonly RunFacts[], { show }: DoneParts): readonly Text[] {
+  const rank = ({ verdict }: RunFacts): number => Number(!hasFailed(verdict.verdict) && verdict.cause !== 'check');
+  const subagents = below.filter((one) => !isSideRun(one)).toSorted((a, b) => rank(a) - rank(b));
+  const more = subagents.length - MAX_SUBAGENTS;
+  return [
+    ...subagents
+      .slice(0, MAX_SUBAGENTS)
+      .flatMap((one) => [
+        `subagent ${namesOf(one).title}: ${printableCut(one.verdict.evidence, 120)}`,
+        styled('code', show(one)),
+      ]),
+    ...(more > 0 ? [`and ${countOf(more, 'more subagent')}`] : []),
+  ];
+}
+
+/** The call at which it went wrong, if one is known, in the subagent that made it. */
+function firstLines(run: RunFacts, { below, number, show, view }: DoneParts): readonly Text[] {
+  const { cause, evidence, why = evidence } = run.verdict;
+  const failed = cause === 'check' ? checksWith(run.checks, below).findLast((check) => check.failed) : undefined;
+  const agent = below.find(({ id }) => id === failed?.agent);
+  const moment = run.moments.find(({ call: at }) => at !== undefined);
+  const call = agent === undefined ? moment?.call : failed?.number;
+  const what = agent === undefined ? moment?.what : why;
+  const hasNumber = agent === undefined && number !== undefined;
+  const calls = call === undefined ? '' : ` --call ${call}`;
+  const opened = hasNumber ? `coxswain ${number}` : show(agent ?? run);
+  return [
+    ...(call === undefined || what === undefined
+      ? []
+      : [
+          `open first call ${countText(call)}${what === evidence ? ', its last' : `: ${printableCut(what, 200)}`}`,
+          styled('code', `${opened}${calls}`),
+        ]),
+    styled('code', hasNumber ? `coxswain view ${number}${calls}` : view(agent ?? run, call)),
   ];
 }
 
