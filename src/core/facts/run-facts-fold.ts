@@ -22,7 +22,6 @@ import {
 import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { RunView, type RunViewOptions } from './run-view.ts';
-import type { LastChange, LastCheck } from './run-verdict.ts';
 import { saysStuck } from './seen-pattern.ts';
 import { withoutNumber } from './task-title.ts';
 
@@ -30,7 +29,6 @@ const MAX_DIAGNOSTICS = 50;
 const MAX_FAULTS = 20;
 const MAX_REFUSED = 3;
 const TASK_CHARS = 4_000;
-const MAX_TIMED_CALLS = 20_000;
 /** A longer time between two records is no work: the machine slept, or the run was resumed. */
 const MAX_PAUSE_MS = 3_600_000;
 /** Claude Code ends a command without a timeout of its own after two minutes, or goes on without it. */
@@ -61,7 +59,6 @@ export class RunFactsFold {
   #diagnosticsLeftOut = 0;
   readonly #faultTexts: string[] = [];
   #faults = 0;
-  readonly #callTimes: number[] = [];
   #streak: Streak = { length: 0, call: 0, atMs: 0 };
   #longestStreak: Streak = this.#streak;
   #gaveUp: Streak | undefined;
@@ -174,11 +171,7 @@ export class RunFactsFold {
     const verdict = this.view.verdictAt(nowMs, this.#isAlive);
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
-    const { lastChange, lastMessage, lastParagraph, question, ...work } = this.view.work.work;
-    const checks = this.view.checks.map((check) => this.#timed(check));
-    const { changes = [], ...last } = this.view.lastWork;
-    const isJudgedAgain = work.delegated !== undefined && verdict.answer !== undefined;
-    const lastAct = isJudgedAgain ? { ...last, changes: changes.map((change) => this.#timed(change)) } : undefined;
+    const { lastChange: _change, lastMessage, lastParagraph, question, ...work } = this.view.work.work;
     const facts = {
       id: this.id,
       ...present({ parentId }),
@@ -202,15 +195,13 @@ export class RunFactsFold {
       ...present({ context, ending }),
       verdict,
       ...present({
-        lastAct,
-        lastChange: lastChange && this.#timed(lastChange),
         alert: verdict.verdict === 'open' ? alertOf(this.view, { nowMs, isAlive: this.#isAlive }) : undefined,
       }),
       recent: this.view.recent,
       ...work,
       ...(verdict.answer === 'none' ? {} : present({ lastMessage, lastParagraph })),
       ...(verdict.answer === 'shown' ? present({ question }) : {}),
-      checks,
+      ...this.view.workAt(verdict),
       stuck: saysStuck(patterns),
       steered: started?.steering !== undefined,
       patternBasis: found.basis,
@@ -233,19 +224,13 @@ export class RunFactsFold {
         facts,
         streak: this.#longestStreak,
         gaveUp: this.#gaveUp,
-        callTimes: this.#callTimes,
+        callTimes: this.view.callTimes,
       }),
       diagnostics: this.#allDiagnostics(),
       strip: stripOf(failures),
       previews: this.#previewsOf(patterns),
       ...present({ problem }),
     };
-  }
-
-  /** With the time of its call, or of the first one of its task. */
-  #timed<Place extends LastCheck | LastChange>(place: Place): Place {
-    const from = 'taskFrom' in place ? place.taskFrom : place.number;
-    return { ...place, ...present({ atMs: this.#callTimes[(from ?? place.number) - 1] || undefined }) };
   }
 
   story(): readonly StorySentence[] {
@@ -280,7 +265,6 @@ export class RunFactsFold {
         this.#refusedCalls.push({ number, call: callLabel(call), ...present({ why: errorLine }) });
     }
     if (endSeq !== undefined) this.#countStreak(call, record.recorded_at_unix_ms);
-    else if (number <= MAX_TIMED_CALLS) this.#callTimes[index] = record.recorded_at_unix_ms;
     return errorLine;
   }
 

@@ -29,7 +29,14 @@ import type { RunCall } from './run-call.ts';
 import { RunningPrograms } from './background-output.ts';
 import { resultText } from '../detect/calls/answer-reading.ts';
 import { pressureOf, withWork, type RecentWork, type RunPressure } from './run-pressure.ts';
-import { verdictOf, type LastAct, type LastCheck, type RunOutcome, type RunVerdict } from './run-verdict.ts';
+import {
+  verdictOf,
+  type LastAct,
+  type LastChange,
+  type LastCheck,
+  type RunOutcome,
+  type RunVerdict,
+} from './run-verdict.ts';
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 import { CheckLedger } from './check-ledger.ts';
 import { WorkFold } from './run-work.ts';
@@ -37,6 +44,7 @@ import { UsageFold, type RunUsage } from './usage-fold.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_PATTERNS = 500;
+const MAX_TIMED_CALLS = 20_000;
 
 export interface RunViewOptions {
   /** For a run without steering, such as an imported one. Default: none; the run is then not analysed. */
@@ -81,6 +89,7 @@ export class RunView {
   readonly #work = new WorkFold();
   readonly #lastAct = new LastActFold();
   readonly #programs = new RunningPrograms();
+  readonly #callTimes: number[] = [];
   #recent: readonly RecentWork[] = [];
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
@@ -185,6 +194,28 @@ export class RunView {
   get work(): WorkFold {
     return this.#work;
   }
+  /** @internal Start times of calls in Unix milliseconds, by call index; 0 or absent if unknown. */
+  get callTimes(): readonly number[] {
+    return this.#callTimes;
+  }
+  /**
+   * @internal What a session is judged by together with its subagents, with times. `lastAct`: absent unless it started some and finished
+   * with this verdict.
+   */
+  workAt({ answer }: RunVerdict): {
+    readonly checks: readonly LastCheck[];
+    readonly lastAct?: LastAct;
+    readonly lastChange?: LastChange;
+  } {
+    const { delegated, lastChange } = this.#work.work;
+    const { changes = [], ...last } = this.lastWork;
+    const isJudgedAgain = delegated !== undefined && answer !== undefined;
+    return {
+      checks: this.checks.map((check) => this.#timed(check)),
+      ...(isJudgedAgain ? { lastAct: { ...last, changes: changes.map((change) => this.#timed(change)) } } : {}),
+      ...present({ lastChange: lastChange && this.#timed(lastChange) }),
+    };
+  }
   /** Number of times that the run was continued after an end or in another process. */
   get resumptions(): number {
     return this.#resumptions;
@@ -265,8 +296,14 @@ export class RunView {
     return this.#recordedPatterns.find(identity);
   }
 
+  /** With the time of its call, or of the first one of its task. */
+  #timed<Place extends LastCheck | LastChange>(place: Place): Place {
+    const from = 'taskFrom' in place ? place.taskFrom : place.number;
+    return { ...place, ...present({ atMs: this.#callTimes[(from ?? place.number) - 1] || undefined }) };
+  }
+
   #noteRecord(record: TrajectoryRecord, isNewCall: boolean): RunCall | undefined {
-    const { payload, seq } = record;
+    const { payload, recorded_at_unix_ms: atMs, seq } = record;
     switch (payload.kind) {
       case 'run_started':
         // Earlier versions repeat this record when more data about the run becomes known.
@@ -282,6 +319,7 @@ export class RunView {
       case 'tool_started': {
         const call = this.#beginCall(payload, seq);
         this.#openCalls.begin(call.id, call);
+        if (call.number <= MAX_TIMED_CALLS) this.#callTimes[call.number - 1] = atMs;
         return call;
       }
       case 'tool_ended':

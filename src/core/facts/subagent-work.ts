@@ -14,7 +14,7 @@ export function judgedWith(run: RunFacts, below: readonly SubagentWork[]): RunFa
 }
 
 /** The same verdict if its subagents neither checked nor changed anything. */
-function verdictWith(
+export function verdictWith(
   { checks, lastAct, verdict }: Pick<RunFacts, 'checks' | 'lastAct' | 'verdict'>,
   below: readonly SubagentWork[],
 ): RunVerdict {

@@ -43,17 +43,20 @@ test('a run that was broken off or had no success failed, any other one ended', 
 });
 
 test('an end says that the last result of a check is a failure, unless it passed later', async () => {
-  const said = async (failures: readonly boolean[]): Promise<string | undefined> => {
+  const said = async (failures: readonly boolean[], isBelow = false): Promise<string | undefined> => {
     const cox = createCoxswain({ store: memoryStore(), clock: createFakeClock() });
     const runs = new RunNotifications();
     const told: string[] = [];
-    cox.listen({ record: (record) => told.push(...runs.take(record, 'r').map(({ message }) => message)) });
-    const run = cox.startRun();
+    cox.listen({
+      record: (record) => told.push(...runs.take(record, record.run_id ?? '').map(({ message }) => message)),
+    });
+    const run = cox.startRun({ runId: 'r' });
+    const worker = isBelow ? run.child({ runId: 'r/a' }) : run;
     for (const [at, isError] of failures.entries()) {
       const [toolCallId, toolName] = [`c${at}`, 'bash'];
-      run.emit({ type: 'tool_execution_start', toolCallId, toolName, args: { command: 'npm test' } });
+      worker.emit({ type: 'tool_execution_start', toolCallId, toolName, args: { command: 'npm test' } });
       const result = isError ? '1 failed, 2 passed' : '3 passed';
-      run.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError });
+      worker.emit({ type: 'tool_execution_end', toolCallId, toolName, result, isError });
     }
     await run.end();
     await cox.close();
@@ -61,6 +64,10 @@ test('an end says that the last result of a check is a failure, unless it passed
   };
   expect(await said([false, true])).toBe('Run r ended: finished, but "npm test" failed and did not pass later');
   expect(await said([true, false])).toBe('Run r ended: finished');
+  expect(await said([false, true], true)).toBe(
+    'Run r ended: finished, but "npm test" failed in a subagent and did not pass later',
+  );
+  expect(await said([true, false], true)).toBe('Run r ended: finished');
 });
 
 test('the end of a subagent is no news', async () => {

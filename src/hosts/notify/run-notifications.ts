@@ -12,6 +12,7 @@ import { taskTitle } from '../../core/facts/task-title.ts';
 import { pressureOf, withWork, type RecentWork } from '../../core/facts/run-pressure.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { cutOffText, isCutOff, type RunOutcome } from '../../core/facts/run-verdict.ts';
+import { checksWith, type SubagentWork } from '../../core/facts/subagent-work.ts';
 import { changeOf } from '../../core/facts/seen-pattern.ts';
 import {
   situationAfterStart,
@@ -78,7 +79,7 @@ export class RunNotifications {
     const spentUsd = isAnswer ? (view.usage.costUsd ?? 0) : knownNotes.costUsd;
     const costUsd = Math.max(0, spentUsd - knownNotes.costUsd);
     const before = { ...knownNotes, about, view, costUsd: spentUsd };
-    const { notes, news } = this.#notesAfter(before, record);
+    const { notes, news } = this.#notesAfter(before, record, run);
     this.#runs.set(run, notes);
     const children = record.payload.kind === 'run_started' && notes.isSubagent ? 1 : 0;
     const work = { atMs: record.recorded_at_unix_ms, costUsd, children };
@@ -135,7 +136,7 @@ export class RunNotifications {
   ended(run: string, view: RunView): Notification | undefined {
     const { lastAtMs, outcome } = view;
     const notes = outcome === undefined ? undefined : this.#endedNotes(run, lastAtMs);
-    return outcome && notes && notificationOf(run, notes, endNews(outcome, view));
+    return outcome && notes && notificationOf(run, notes, endNews(outcome, view, this.#workBelow(run)));
   }
 
   /** Returns the notification of a run whose process ended in the middle of work. The record of this end is then no news. */
@@ -172,7 +173,17 @@ export class RunNotifications {
     };
   }
 
-  #notesAfter(before: RunNotes, record: TrajectoryRecord): { notes: RunNotes; news: readonly News[] } {
+  /** What its subagents did, and theirs, as far as they were passed. */
+  #workBelow(run: string): readonly SubagentWork[] {
+    const runs = this.#runs.entries();
+    const ids = new Set([run]);
+    // A set visits what is added while it is read.
+    for (const at of ids) for (const [id, { parentId }] of runs) if (parentId === at) ids.add(id);
+    ids.delete(run);
+    return runs.flatMap(([id, { view }]) => (ids.has(id) ? [{ id, ...view.workAt(view.verdict) }] : []));
+  }
+
+  #notesAfter(before: RunNotes, record: TrajectoryRecord, run: string): { notes: RunNotes; news: readonly News[] } {
     const { recorded_at_unix_ms: atMs, payload } = record;
     const notes = this.#updatedNotes(before, record);
     const news: News[] = [];
@@ -189,7 +200,7 @@ export class RunNotifications {
     if (limit !== undefined) otherNews.push(...limitNews(limit, atMs));
     if (payload.kind === 'pattern_flagged') otherNews.push(...patternNews(payload.pattern, before.wasAdvised));
     if (payload.kind === 'run_ended' && !notes.isSubagent && notes.toldEndAtMs === undefined)
-      otherNews.push(endNews(payload, notes.view));
+      otherNews.push(endNews(payload, notes.view, this.#workBelow(run)));
     return {
       notes: { ...notes, sent: [...notes.sent, ...onceOnly.map(([event]) => event)] },
       news: [...onceOnly, ...otherNews],
@@ -239,7 +250,11 @@ function notificationOf(run: string, { about, situation }: RunNotes, [event, wha
   return { event, run, message: `${subject} ${what}${look === undefined ? '' : `; ${look}`}` };
 }
 
-function endNews({ labels, outcome, reason, success }: RunOutcome, view: RunView): News {
+function endNews(
+  { labels, outcome, reason, success }: RunOutcome,
+  view: RunView,
+  below: readonly SubagentWork[],
+): News {
   const hasFailed = success === false || (success === undefined && isCutOff({ outcome, ...present({ reason }) }));
   const reasonText = reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason);
   // The host's own words say when a limit ends.
@@ -255,9 +270,12 @@ function endNews({ labels, outcome, reason, success }: RunOutcome, view: RunView
   if (success === true) return ['ended', `ended: ${reasonText}`];
   // A host that is ended from outside says no more than that it ended.
   if (reason === undefined && lastAct.isRunning === true) return ['failed', `was ${cutOffText(lastAct)}`];
-  const failed = view.checks.findLast((check) => check.failed)?.command;
-  if (failed !== undefined)
-    return ['ended', `ended: ${reasonText}, but "${printableCut(failed, TITLE_CHARS)}" failed and did not pass later`];
+  const failed = checksWith(view.workAt(verdict).checks, below).findLast((check) => check.failed);
+  if (failed !== undefined) {
+    const command = printableCut(failed.command, TITLE_CHARS);
+    const place = failed.agent === undefined ? '' : ' in a subagent';
+    return ['ended', `ended: ${reasonText}, but "${command}" failed${place} and did not pass later`];
+  }
   if (verdict.isRefused === true) return ['ended', `ended after a refusal: ${verdict.why ?? reasonText}`];
   const { question } = work.work;
   if (verdict.answer === 'shown' && question !== undefined) return ['ended', `ended with a question: ${question}`];

@@ -14,7 +14,9 @@ import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { takesLong } from '../../core/facts/run-alert.ts';
 import { errorLineOf, type RunCall } from '../../core/facts/run-call.ts';
-import { lastSeenCheck, type LastCheck } from '../../core/facts/run-verdict.ts';
+import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { lastSeenCheck, type LastCheck, type RunVerdict } from '../../core/facts/run-verdict.ts';
+import { checksWith, type SubagentWork, verdictWith } from '../../core/facts/subagent-work.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
 import { isFlagged, isStuckNow, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
@@ -37,6 +39,26 @@ const MAX_NAMES = 3;
 const NAME_CHARS = 120;
 
 type AdviceContent = Pick<AdviceMark, 'severity' | 'text' | 'why' | 'point' | 'channel' | 'evidence'>;
+
+/** The extras of a run by itself. */
+export interface OwnExtras extends RunExtras {
+  /** By what it is judged together with its subagents, or they with it. */
+  readonly work?: Pick<RunFacts, 'checks' | 'lastAct' | 'lastChange' | 'verdict'>;
+}
+
+/** The extras of a run judged together with its subagents, as in the report. */
+export function extrasWith(own: OwnExtras, below: readonly SubagentWork[]): RunExtras {
+  const { work, ...alone } = own;
+  if (work === undefined) return own;
+  const verdict = verdictWith(work, below);
+  if (verdict === work.verdict) return alone;
+  const { cause: _cause, isRefused: _isRefused, ...rest } = alone;
+  return { ...rest, ...shownVerdict(verdict), ...present({ check: shownCheck(checksWith(work.checks, below)) }) };
+}
+
+function shownVerdict({ answer: _answer, why: _why, ...ending }: RunVerdict): Omit<RunVerdict, 'answer' | 'why'> {
+  return ending;
+}
 
 /** Memory: at most about half a megabyte, and that of its `RunRows`. */
 export class RunOverviewFold implements KnownTimeline {
@@ -73,11 +95,12 @@ export class RunOverviewFold implements KnownTimeline {
     else if (payload.kind === 'guidance_delivered') this.#noteDelivery(payload.advice_id, payload.guidance.channel);
   }
 
-  extras(): RunExtras {
+  extras(): OwnExtras {
     const {
       advice,
       adviceLeftOut,
       checks,
+      counts: { parentRunId },
       flaggedPatterns: patterns,
       lastAct,
       pressure,
@@ -85,17 +108,19 @@ export class RunOverviewFold implements KnownTimeline {
       usage,
       verdict,
     } = this.#view;
-    const { answer, why: _why, ...ending } = verdict;
+    const { answer } = verdict;
+    const judged = this.#view.workAt(verdict);
+    const isJudged = judged.lastAct !== undefined || parentRunId !== undefined;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
     const { work } = this.#work;
-    const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
     const deliveredAdvice = advice.filter(({ delivery }) => delivery === 'delivered');
     return {
       patterns: kinds,
       patternCalls: kinds.map((kind) => this.#firstCallOf(patterns.filter((pattern) => pattern.kind === kind))),
       ...present({ wasted, errorLine }),
-      ...ending,
+      ...shownVerdict(verdict),
+      ...(isJudged ? { work: { ...judged, verdict } } : {}),
       ...(verdict.verdict === 'open' || verdict.verdict === 'waiting'
         ? { lastAct: runningCall && takesLong(runningCall) ? { ...lastAct, isLong: true } : lastAct }
         : {}),
@@ -105,7 +130,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({
         lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),
-      ...present({ changed: changedIn(work.filesChanged), check: check && checkOf(check) }),
+      ...present({ changed: changedIn(work.filesChanged), check: shownCheck(checks) }),
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
       ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),
@@ -234,6 +259,11 @@ export class RunOverviewFold implements KnownTimeline {
     const content = this.#adviceContents.get(adviceId);
     if (content !== undefined && channel !== undefined) this.#adviceContents.set(adviceId, { ...content, channel });
   }
+}
+
+function shownCheck(checks: readonly LastCheck[]): RunExtras['check'] {
+  const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
+  return check && checkOf(check);
 }
 
 function checkOf({ command, failed }: LastCheck): NonNullable<RunExtras['check']> {

@@ -4,7 +4,9 @@ import { memoryStore } from '../../core/store/memory-store.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { TrajectoryStore } from '../../core/store/trajectory-store.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
-import { scriptCalls } from '../../../test/support/script-records.ts';
+import type { TrajectoryPayload } from '../../core/records/trajectory-record.ts';
+import { scriptCalls, scriptRun } from '../../../test/support/script-records.ts';
+import { groupOf } from './run-query.ts';
 import { RunOverviews } from './run-overviews.ts';
 import type { RunReader } from './read-records.ts';
 import { ViewerSource } from './viewer-source.ts';
@@ -61,6 +63,29 @@ test('a run is read once, and then only what was appended', async () => {
     ['a', 0],
     ['a', 10],
   ]);
+});
+
+test('a session needs its person for a check that failed in a subagent, as in the report', async () => {
+  const answered: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Done.' } };
+  const called = (name: string, args: { readonly [key: string]: string }, result: string): TrajectoryPayload[] => [
+    { kind: 'tool_started', tool_call_id: name, tool_name: name, args },
+    { kind: 'tool_ended', tool_call_id: name, tool_name: name, result, is_error: result.includes('failed') },
+  ];
+  const tests = called('Bash', { command: 'npm test' }, '1 failed, 2 passed');
+  const below = scriptRun('s/a', [...tests, answered], { startMs: 2_000 });
+  await store.append(scriptRun('s', [...called('Task', { prompt: 'Test it.' }, 'done'), answered]));
+  await store.append(below.map((record) => Object.assign({}, record, { parent_run_id: 's', depth: 1 })));
+  await source.refresh();
+  await overviews.extras(await run('s/a'), LONG_MS);
+  const session = await run('s');
+  const extras = await overviews.extras(session, LONG_MS);
+  expect(extras).toMatchObject({
+    verdict: 'answered',
+    evidence: 'it answered; a check (call 1 of a subagent, npm test) failed and did not pass later',
+    check: { command: 'npm test', failed: true },
+  });
+  expect(extras).not.toHaveProperty('work');
+  expect(groupOf(session, extras, 3_000)).toBe('needs');
 });
 
 test('concurrent requests share one read', async () => {

@@ -1,9 +1,10 @@
 import { LruMap } from '../../core/base/lru-map.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { SubagentWork } from '../../core/facts/subagent-work.ts';
 import type { Overview, RunExtras, RunRow } from './api-shapes.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
 import { isDamage } from './read-records.ts';
-import { RunOverviewFold } from './run-overview-fold.ts';
+import { extrasWith, type OwnExtras, RunOverviewFold } from './run-overview-fold.ts';
 import { FirstLook, type KnownTimeline } from './strip-fold.ts';
 import type { ViewerSource } from './viewer-source.ts';
 import { waitAtMost } from './wait-at-most.ts';
@@ -17,7 +18,7 @@ import { defaultDetectors } from '../../core/detect/detectors/default-detectors.
 import { RunRows } from './run-rows.ts';
 
 /** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
-const LAYOUT = 19;
+const LAYOUT = 20;
 const BATCH_ROWS = 500;
 const BATCH_MS = 1_000;
 /** Maximum number of cached timelines. Each takes about 100 KB. */
@@ -25,7 +26,7 @@ const MAX_TIMELINES = 200;
 
 interface IndexedRun {
   readonly fingerprint: string;
-  readonly extras: RunExtras;
+  readonly extras: OwnExtras;
 }
 
 function fingerprintOf(run: RunSummary): string {
@@ -53,7 +54,7 @@ class RunIndex {
       const rows = database.prepare('SELECT run_id, print, extras FROM runs WHERE source = ?').iterate(this.#source);
       for (const row of rows) {
         // `#writeBatch` stores the same shape. Rows of another layout have another source key.
-        const extras = JSON.parse(String(row['extras'])) as RunExtras;
+        const extras = JSON.parse(String(row['extras'])) as OwnExtras;
         runs.set(String(row['run_id']), { fingerprint: String(row['print']), extras });
       }
     });
@@ -93,7 +94,7 @@ class RunIndex {
     });
   }
 
-  storeExtras(run: RunSummary, extras: RunExtras): void {
+  storeExtras(run: RunSummary, extras: OwnExtras): void {
     if (this.#database === undefined) return;
     this.#waitingRows.set(run.runId, { fingerprint: fingerprintOf(run), extras });
     if (this.#waitingRows.size >= BATCH_ROWS) this.#writeBatch();
@@ -185,7 +186,7 @@ export class RunOverviews {
   readonly #openedRuns = new LruMap<CachedRun>(MAX_OPENED);
   /** The states of runs that were read only for a list. They are separate, so that reading all runs does not evict the opened ones. */
   readonly #listedRuns = new LruMap<CachedRun>(MAX_LISTED);
-  readonly #extras = new LruMap<{ readonly lastSeq: number; readonly extras: RunExtras }>(MAX_EXTRAS);
+  readonly #extras = new LruMap<{ readonly lastSeq: number; readonly extras: OwnExtras }>(MAX_EXTRAS);
   readonly #index: RunIndex;
   #indexed: Map<string, IndexedRun> | undefined;
   readonly #waitingReads: (() => void)[] = [];
@@ -200,8 +201,24 @@ export class RunOverviews {
     });
   }
 
-  /** Returns the extras of a run, or undefined until all its records have been read. */
+  /** Returns the extras of a run, or undefined until all its records have been read. It is judged with the subagents that were read. */
   knownExtras(run: RunSummary): RunExtras | undefined {
+    const own = this.#ownExtras(run);
+    return own && extrasWith(own, own.work?.lastAct === undefined ? [] : this.#workBelow(run.runId));
+  }
+
+  #workBelow(runId: string): readonly SubagentWork[] {
+    const ids = new Set(this.#source.childrenOf(runId));
+    // A set visits what is added while it is read.
+    for (const id of ids) for (const child of this.#source.childrenOf(id)) ids.add(child);
+    return [...ids].flatMap((id) => {
+      const run = this.#source.runs.get(id);
+      const work = run && this.#ownExtras(run)?.work;
+      return work === undefined ? [] : [{ id, ...work }];
+    });
+  }
+
+  #ownExtras(run: RunSummary): OwnExtras | undefined {
     const { lastSeq, runId } = run;
     const cached = this.#extras.get(runId);
     if (cached !== undefined) return cached.lastSeq >= lastSeq ? cached.extras : undefined;

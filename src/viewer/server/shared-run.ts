@@ -8,6 +8,7 @@ import { present } from '../../core/base/json.ts';
 import { titlesOf } from '../../core/facts/task-title.ts';
 import { createBreather } from '../../core/node/run-limited.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
+import type { SubagentWork } from '../../core/facts/subagent-work.ts';
 import { createRedactor } from '../../core/redact/redactor.ts';
 import type { ExportedTree } from '../../formats/export/export-json.ts';
 import { html, htmlText } from '../../formats/html/html.ts';
@@ -16,13 +17,19 @@ import { SHARED_RUN, type SharedRun } from './shared-data.ts';
 import { pictureOf } from './picture-of.ts';
 import { shownRecord } from './read-records.ts';
 import { listedRow } from './run-list.ts';
-import { RunOverviewFold } from './run-overview-fold.ts';
+import { extrasWith, RunOverviewFold } from './run-overview-fold.ts';
 import { pageFolder, readPage } from './static-files.ts';
 import { TITLE_CHARS } from './viewer-source.ts';
 
 /** The page shows texts up to this length. */
 const LIMITS = { textChars: 400_000, payloadChars: 4_000_000 };
 const PIECE_CHARS = 65_536;
+
+/** What a run needs of those below it: the rows of its children, and what all of them did. */
+interface Below {
+  readonly rows: ListedRow[];
+  readonly works: SubagentWork[];
+}
 
 export function sharedName(runId: string): string {
   const name = runId
@@ -55,9 +62,9 @@ export async function* sharedFile(
 <meta name="referrer" content="no-referrer">
 <style>${style}</style>
 `;
-  const shared: ListedRow[] = [];
+  const shared: Below = { rows: [], works: [] };
   yield* runData(tree, nowMs, shared);
-  yield `<title>${htmlText(html`${createRedactor().text(shared[0]?.title ?? '')}`)}</title>
+  yield `<title>${htmlText(html`${createRedactor().text(shared.rows[0]?.title ?? '')}`)}</title>
 </head>
 <body>
 <div id="app"></div>
@@ -69,9 +76,9 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Yields the runs below a run before the run, so the shared run is the last one. Its row is added to `siblings`. */
-async function* runData(tree: ExportedTree, nowMs: number, siblings: ListedRow[]): AsyncGenerator<string, void, void> {
-  const children: ListedRow[] = [];
+/** Yields the runs below a run before the run, so the shared run is the last one. It is added to `siblings`. */
+async function* runData(tree: ExportedTree, nowMs: number, siblings: Below): AsyncGenerator<string, void, void> {
+  const children: Below = { rows: [], works: [] };
   for (const child of tree.below) yield* runData(child, nowMs, children);
   yield `<script type="application/gzip" class="${SHARED_RUN}">`;
   yield* compressed(runJson(tree, { children, nowMs, siblings }));
@@ -94,9 +101,9 @@ async function* compressed(texts: AsyncIterable<string>): AsyncGenerator<string,
 
 async function* runJson(
   { below, records, run }: ExportedTree,
-  place: { readonly children: readonly ListedRow[]; readonly nowMs: number; readonly siblings: ListedRow[] },
+  place: { readonly children: Below; readonly nowMs: number; readonly siblings: Below },
 ): AsyncGenerator<string, void, void> {
-  const { children, nowMs } = place;
+  const { children, nowMs, siblings } = place;
   const redactor = createRedactor();
   const fold = new RunOverviewFold();
   const breath = createBreather();
@@ -123,13 +130,15 @@ async function* runJson(
     ...present({ problem: problem && redactor.text(problem) }),
   };
   const names = { source: '', title: titleOf(summary), childCount: below.length };
-  const row = listedRow(summary, fold.extras(), { ...names, nowMs });
+  const own = fold.extras();
+  const row = listedRow(summary, extrasWith(own, children.works), { ...names, nowMs });
   const shared: Omit<SharedRun, 'records'> = {
     rows: fold.rows.list,
-    answer: { run: row, children, overview: fold.overview(fold.nextSeq - 1) },
+    answer: { run: row, children: children.rows, overview: fold.overview(fold.nextSeq - 1) },
     judgedAtMs: row.outcome === undefined ? nowMs : row.lastAtMs,
   };
-  place.siblings.push(row);
+  siblings.rows.push(row);
+  siblings.works.push(...children.works, ...(own.work === undefined ? [] : [{ id: run.runId, ...own.work }]));
   yield `${text}],${JSON.stringify(shared, withoutPicture).slice(1)}`;
 }
 
