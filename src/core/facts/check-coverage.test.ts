@@ -85,3 +85,14 @@ test('of several checks behind pipes, the words of a failure are those of the sc
     'pnpm lint && pnpm test && pnpm format:check',
   ]);
 });
+
+test('a target that its name says is a part makes up for no other target', () => {
+  for (const [whole, part] of [
+    ['npm test', 'npm run test:unit'],
+    ['npm run check', 'npm run bindings:check'],
+    ['npm run lint', 'npm run lint:css'],
+  ] as const)
+    expect(failedAfter([whole, 'it failed'], [part])).toEqual([whole]);
+  expect(failedAfter(['npm run lint', 'it failed'], ['npm run lint:fix'])).toEqual([]);
+  expect(failedAfter(['npm run lint:css', 'it failed'], ['npm run lint'])).toEqual([]);
+});

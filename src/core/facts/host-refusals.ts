@@ -27,7 +27,7 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
     refused(/^The agent proposed a plan that was rejected by the user\./),
     // The sandbox of the shell adds this element to the output of a command that it stopped.
     refused(/<sandbox_violations>[^]*<\/sandbox_violations>\s*$/),
-    cancelled(/^\[Request interrupted by user(?: for tool use)?\]$/),
+    cancelled(/^(?:Exit code 137\n)?\[Request interrupted by user(?: for tool use)?\](?:\n|$)|^Request was aborted\.$/),
     cancelled(/^Sibling tool call errored$/),
     cancelled(/^Cancelled: parallel tool call\b/),
     cancelled(/^Streaming fallback - tool execution discarded$/),
@@ -53,7 +53,8 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
   ],
   gemini: [
     refused(/^\[Operation Cancelled\] Reason: (?:User (?:denied|did not allow|declined)|Denied)\b/),
-    refused(/^Tool execution denied by policy\./),
+    refused(/^Tool execution (?:for "[^"\n]{1,200}" )?denied by policy\./),
+    cancelled(/^The user aborted a request\.$/),
     refused(/^(?:Tool execution blocked|Agent execution stopped by hook): /),
     refused(/^Tool execution for "[^"\n]{1,200}" requires user confirmation, which is not supported\b/),
     refused(/^User rejected this operation\./),

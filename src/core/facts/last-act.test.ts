@@ -91,3 +91,16 @@ test('a run is idle until it is given work, and a background command that ends a
   says('user', '<task-notification>\n<status>failed</status></task-notification>');
   expect(fold.state.isAnswer).toBe(true);
 });
+
+test('words after a call in one message are an answer: the service of the model made the call', () => {
+  const fold = new LastActFold();
+  const record = { run_id: 'r', depth: 0, seq: 1, schema_version: 1, recorded_at_unix_ms: 1 } as const;
+  const content = [
+    { type: 'tool_call', id: 's', name: 'web_search', args: { query: 'x' } },
+    { type: 'text', text: 'It is at port 8080.' },
+  ] as const;
+  fold.fold({ ...record, payload: { kind: 'message_appended', message: { role: 'assistant', content } } }, undefined);
+  const started = { kind: 'tool_started', tool_call_id: 's', tool_name: 'web_search', args: {} } as const;
+  fold.fold({ ...record, payload: started }, undefined);
+  expect(fold.state).toMatchObject({ isAnswer: true, isRunning: false });
+});

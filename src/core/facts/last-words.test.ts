@@ -52,3 +52,15 @@ test('the last message is the text after the last thought, and the words of a ca
   fold.fold({ kind: 'tool_started', tool_call_id: 'a', tool_name: 'task_complete', args });
   expect(fold.words.lastMessage).toBe('The message was sent.');
 });
+
+test('of Codex the last of several texts is the last message: the others are comments', () => {
+  const wordsOf = (format: string): string | undefined => {
+    const fold = new LastWordsFold();
+    fold.fold({ kind: 'run_started', identity: { run_id: 'r', depth: 0 }, format });
+    const content = ['I check it once more.', 'All is written.'].map((text) => ({ type: 'text', text }) as const);
+    fold.fold({ kind: 'message_appended', message: { role: 'assistant', content } });
+    return fold.words.lastMessage;
+  };
+  expect(wordsOf('codex')).toBe('All is written.');
+  expect(wordsOf('claude-code')).toBe('I check it once more.\nAll is written.');
+});

@@ -29,8 +29,11 @@ export class LastWordsFold {
   #message = '';
   #request: string | undefined;
   #requests = 0;
+  /** Codex writes a comment and the answer after it as two messages, which are one here. */
+  #hasComments = false;
 
   fold(payload: TrajectoryPayload): void {
+    if (payload.kind === 'run_started') this.#hasComments = payload.format === 'codex';
     if (payload.kind === 'tool_started' && ANSWER.test(payload.tool_name)) {
       const { args } = payload;
       const said = isJsonObject(args) ? SAID.map((name) => args[name]).find((text) => typeof text === 'string') : '';
@@ -49,7 +52,14 @@ export class LastWordsFold {
       return;
     }
     // The error of a model or a host is not what the agent said.
-    if (text !== '' && text !== message.error_message?.trim()) this.#message = lastText(message.content) || text;
+    if (text !== '' && text !== message.error_message?.trim()) this.#message = this.#lastText(message.content) || text;
+  }
+
+  /** The text after the last thought or call of an answer, which may have several texts. */
+  #lastText(content: StoredContent): string {
+    if (typeof content === 'string') return content.trim();
+    const texts = content.slice(content.findLastIndex(({ type }) => type !== 'text') + 1);
+    return textOfContent(this.#hasComments ? texts.slice(-1) : texts).trim();
   }
 
   get words(): LastWords {
@@ -62,12 +72,6 @@ export class LastWordsFold {
       lastRequest: this.#requests > 1 ? this.#request : undefined,
     });
   }
-}
-
-/** The text after the last thought or call of an answer, which may have several texts. */
-function lastText(content: StoredContent): string {
-  if (typeof content === 'string') return content.trim();
-  return textOfContent(content.slice(content.findLastIndex(({ type }) => type !== 'text') + 1)).trim();
 }
 
 /** The last paragraph that says something, from the beginning of a line or a word. */

@@ -24,6 +24,8 @@ test.each([
     'Should I keep [_private](/w/_private) and __init__.py?',
   ],
   ['Which _one_ do you want, a_b or c_d?', 'Which one do you want, a_b or c_d?'],
+  ["Let me know once that's sorted and I can retry.", "Let me know once that's sorted and I can retry."],
+  ['Once you have updated the file, I will proceed.', 'Once you have updated the file, I will proceed.'],
   ['手順を確認しました。動作検証します。やりますか？', '動作検証します。 やりますか？'],
   ['Two ways are left.\n\nLet me know which of the two you prefer.', 'Let me know which of the two you prefer.'],
   ['Both work; tell me _which_ `API_KEY` to keep.', 'Both work; tell me which API_KEY to keep.'],

@@ -21,11 +21,13 @@ function questionWithChoices(text: string): string | undefined {
 const ADDED =
   /\n(?:[#*_ ]*(?:sources|references|quellen|fuentes|参考)\b[^\n]{0,20}(?:\n+[ \t]*(?:[-*•\d[]|https?:)[^\n]*)+|(?:::[\w-]+\{[^\n]*\}[ \t]*(?:\n\s*|$))+)$/i;
 
-const CONDITION = /^(?:if|once|when(?:ever)?|should|in case|si|wenn|falls|sobald|quand)\b|^(?:如果|若|もし)|원하/i;
+const CONDITION =
+  /^(?:if|once(?! you(?:'ve| have) .*, I)|when(?:ever)?|should|in case|si|wenn|falls|sobald|quand)\b|^(?:如果|如需|如有|若|もし)|원하/i;
 /** A request to the person that is no question, at the beginning of a sentence or of its last part. */
 const REQUEST = new RegExp(
   [
-    /(?:^|[—–;:,] )(?:(?:please|so|just|then|and|now),? )*(?:let me know|tell me) (?:which|what|how|whether|where|who|your|the)\b/,
+    /(?:^|[—–;:,] )(?:(?:please|so|just|then|and|now),? )*(?:let me know|tell me) (?:which|what|how|whether|where|who|your|the|(?:once|when) (?:that|it|this|done|you(?:'ve| have)))\b/,
+    /^once you(?:'ve| have) [^.]*, I(?:'ll| will| can) (?:proceed|continue|go on|retry|try again|re-?run|resume)\b/,
     /^(?:so |then )?please (?:confirm|clarify|choose|pick|select (?:one|an option|which)|decide|specify|reply|answer|provide|paste|send me|share)\b/,
     /^(?:choose|pick) (?:one|an option|between|which)\b|^(?:reply|answer) with\b|^your (?:choice|call|pick)\b/,
     /(?:^|[—–;:,] )(?:dis|dites)[-‑ ]moi (?:quel\w*|lequel|le|la|les|comment|["«“])|^dime (?:qué|cuál|cómo|el|la)(?=\s)|^sag(?:en Sie)? mir (?:bitte )?(?:welche|was|wie)\b/,

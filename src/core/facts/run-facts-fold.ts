@@ -308,7 +308,10 @@ export class RunFactsFold {
 /** A task of a program says at its end what tells it apart. */
 function endsOf(task: string): string {
   if (task.length <= TASK_CHARS) return task;
-  return `${task.slice(0, TASK_CHARS / 2).toWellFormed()}\n…\n${task.slice(-TASK_CHARS / 2).toWellFormed()}`;
+  return `${task.slice(0, TASK_CHARS / 2).toWellFormed()}\n…\n${task
+    .slice(-TASK_CHARS / 2)
+    .replace(/^(?:.{0,200}\n|\S*)/, '')
+    .toWellFormed()}`;
 }
 
 function ownerOf(path: string | undefined): string | undefined {

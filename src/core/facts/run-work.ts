@@ -199,7 +199,11 @@ export class WorkFold {
     if (settled.includes(plainPath(target)) || this.#takesBack(target, reading.replaces)) return;
     const script = command ?? (reading.shell ? JSON.stringify(args) : undefined);
     if (script === undefined ? namesFile(tool, args, target) : isFileIn(script, target))
-      this.#addFile(target, call.number, script === undefined ? CREATED.test(result) : !CHANGES.test(script));
+      this.#addFile(
+        script === undefined ? target : placeOf(script, target),
+        call.number,
+        script === undefined ? CREATED.test(result) : !CHANGES.test(script),
+      );
   }
 
   /** Returns true for an edit that puts back the last one left of the file, and forgets the file. */

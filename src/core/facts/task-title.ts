@@ -37,7 +37,7 @@ const HEADINGS =
 
 /** What programs for Codex put before the request. */
 const IDE_CONTEXT =
-  /^# (?:files mentioned by the user|context from my ide setup):?\s[^]*?\n#+ my request for codex:?\s*/i;
+  /^#+ (?:files mentioned by the user|context from my ide setup|referenced chatgpt conversation|prior conversation with codex)\b[^]*?\n#+ my request for codex:?\s*/i;
 /** Spec Kit puts the words of the user, which may be none, before its template. */
 const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)(?:```|\n…\n)(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
 
@@ -93,7 +93,7 @@ export function taskTitle(task: string): string | undefined {
   return (next === undefined ? line : `${line} ${next.replace(/^[^\p{L}\p{N}/]+/u, '')}`)
     ?.replace(/^#+\s*/, '')
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')
-    .replaceAll(/\*\*|__|`/g, '')
+    .replaceAll(/\*\*|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)|`/g, '')
     .replaceAll(LINK, '$1')
     .replaceAll(/\s+/g, ' ')
     .trim()

@@ -154,7 +154,10 @@ class ClaudeCodeRun {
       const isDenied =
         typeof entry.toolDenialKind === 'string' ||
         (result.sourceId !== undefined && this.#deniedCalls.has(result.sourceId));
-      yield* this.#session.result(isDenied ? { ...result, outcome: 'refused' } : result);
+      // Without a terminal nobody can refuse a call: the program was interrupted.
+      const isStop = entry.entrypoint === 'sdk-cli' && REJECTED.test(plainText(result.result));
+      const outcome = isStop ? 'cancelled' : 'refused';
+      yield* this.#session.result(isStop || isDenied ? { ...result, outcome } : result);
     }
     yield* this.#messageItems(entry, userBlocks, atMs);
   }
@@ -232,6 +235,7 @@ function outcomeOf(entry: JsonMembers): RunEnding {
   return { outcome: subtype === 'success' ? 'error' : subtype, reason: failureReason(failure) };
 }
 
+const REJECTED = /^The user doesn't want to (?:proceed with this tool use|take this action right now)\./;
 /** Maximum number of remembered entry ids. Entries of a resumed session are repeated soon or never. */
 const REMEMBERED_ENTRIES = 8192;
 /** Maximum number of entries buffered at the beginning of a file. */

@@ -539,3 +539,22 @@ test.skipIf(folder === undefined).each(samples)('%s gives every session and ever
   expect(runs).toHaveLength(expected.sessions);
   expect(runs.reduce((sum, { calls }) => sum + calls.length, 0)).toBe(expected.calls);
 });
+
+test('a call that looks rejected was interrupted if the program has no terminal', () => {
+  const text = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+  const outcomeOf = (entrypoint: string) => {
+    const { runs } = importLines(claudeCodeImporter, [
+      user('Run it.'),
+      answer(`m-${entrypoint}`, [
+        { type: 'tool_use', id: `t-${entrypoint}`, name: 'Bash', input: { command: 'node a.js' } },
+      ]),
+      user([{ type: 'tool_result', tool_use_id: `t-${entrypoint}`, content: text, is_error: true }], {
+        entrypoint,
+        toolDenialKind: 'user-rejected',
+      }),
+    ]);
+    return runs[0]?.payloads.flatMap((one) => (one.kind === 'tool_ended' ? [one.outcome] : []));
+  };
+  expect(outcomeOf('sdk-cli')).toEqual(['cancelled']);
+  expect(outcomeOf('cli')).toEqual(['refused']);
+});

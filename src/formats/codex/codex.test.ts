@@ -216,7 +216,7 @@ test.each([
       event({ type: 'token_count', info: null, rate_limits: { primary: null, credits: { has_credits: false } } }),
       event({ type: 'task_complete', last_agent_message: null }),
     ],
-    ['error', 'rate_limit'],
+    ['error', 'credit'],
   ],
   [[event({ type: 'task_complete', error: { message: 'bad request' } })], ['error', undefined]],
   [

@@ -273,8 +273,12 @@ function spentLimit({
 }: JsonMembers): RunEnding | undefined {
   const isSpent = membersOf(credits).has_credits === false && !isJsonObject(primary) && !isJsonObject(secondary);
   if (!isSpent) return undefined;
-  const error = (textOrUndefined(limit) ?? 'no credits left').replaceAll('_', ' ');
-  return { outcome: 'error', reason: 'rate_limit', labels: { error } };
+  const error = textOrUndefined(limit)?.replaceAll('_', ' ');
+  return {
+    outcome: 'error',
+    reason: error === undefined ? 'credit' : 'rate_limit',
+    ...(error && { labels: { error } }),
+  };
 }
 
 /** Returns by how much each count has grown. Empty for the first total, which may include an earlier session. */

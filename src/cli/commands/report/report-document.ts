@@ -267,10 +267,8 @@ function runFacts(run: RunFacts): readonly string[] {
 function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
   const files = new Set(below.flatMap(changedFiles)).size;
   const commits = below.reduce((sum, { commits: count }) => sum + count, 0);
-  const check = below
-    .toSorted((a, b) => b.lastAtMs - a.lastAtMs)
-    .find(({ checks }) => checks.length > 0)
-    ?.checks.at(-1);
+  const checks = below.toSorted((a, b) => b.lastAtMs - a.lastAtMs).flatMap((one) => one.checks.toReversed());
+  const check = checks.find(({ failed }) => failed) ?? checks[0];
   const work = [
     ...(files === 0 ? [] : [`seen to change ${countOf(files, 'file')}`]),
     ...(commits === 0 ? [] : [countOf(commits, 'commit')]),

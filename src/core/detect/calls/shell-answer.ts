@@ -104,6 +104,8 @@ const ANSWERS: readonly (readonly [command: RegExp, codes: readonly number[]])[]
     /^command -[vV]\b|^(?:rpm|pacman) -Q|^rpm -q|^dpkg(?:-query)? -|^pip3? show\b|^npm (?:outdated|ls)\b|^jq .*?-\w*e|^kubectl diff\b|^git (?:-\S+ \S+ )*(?:grep|check-ignore|show-ref|config|symbolic-ref|cat-file -e|merge-base --is-ancestor)\b|^git .*?\b(?:diff\b.*? --(?:exit-code|quiet|no-index)|rev-parse\b.*? --verify)\b/,
     [1],
   ],
+  // Its checks are pending.
+  [/^gh pr checks\b/, [8]],
   [/^systemctl (?:-\S+ )*is-|^service \S+ status\b/, [1, 3, 4]],
   [/^xargs (?:-\S+ (?:\d+ )?)*(?:grep|egrep|fgrep|rg|test)\b/, [1, 123]],
 ];
