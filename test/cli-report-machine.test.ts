@@ -232,7 +232,7 @@ test('the page of a run says when it ended, what its subagents did, and which ca
   );
   expect(stdout).toContain('\n  open first call 1: 1 failed, 2 passed; npm test failed in call 1\n');
   expect(stdout).toContain(
-    `\n  subagent task of ${id}: rate limit: done\n  coxswain show ${id}/agent-a2\n  subagent task of ${id}: it answered; no check that coxswain recognises\n  coxswain show ${id}/agent-a1\n`,
+    `\n  subagent task of ${id}: rate limit: done\n  coxswain show ${id.slice(0, 8)}/a2\n  subagent task of ${id}: it answered; no check that coxswain recognises\n  coxswain show ${id.slice(0, 8)}/a1\n`,
   );
   expect((await here.run(['show', `${id}/agent-a2`], { env })).stdout).toContain(`run ${id}/agent-a2\n`);
   expect(stdout).toContain(`\n  coxswain ${number} --call 1\n  coxswain view ${number} --call 1\n`);
@@ -267,7 +267,7 @@ test('the page of a session opens first the check that failed in its subagent', 
   expect((await here.run([], { env })).stdout).toContain('npm test failed in call 1 of a subagent');
   const { stdout } = await here.run(['1'], { env });
   expect(stdout).toContain(
-    `\n  open first call 1: 1 failed, 2 passed; npm test failed in call 1 of a subagent\n  coxswain show ${id}/agent-a1 --call 1\n  coxswain view `,
+    `\n  open first call 1: 1 failed, 2 passed; npm test failed in call 1 of a subagent\n  coxswain show ${id.slice(0, 8)}/a1 --call 1\n  coxswain view `,
   );
   expect(stdout).toContain(`--run ${id}/agent-a1 --call 1\n`);
   expect((await here.run(['show', `${id}/agent-a1`, '--call', '1'], { env })).stdout).toContain('1 failed, 2 passed');
@@ -338,7 +338,9 @@ test('a command for recorded runs says that none is recorded, and show says whic
   ]);
   const found = await here.run(['search', 'task', 'alone', '2'], { env });
   expect([found.code, found.stderr]).toEqual([0, '']);
-  expect(found.stdout).toMatch(/^2 hits, .*\n\S+ \d\d:\d\d {2}alone-2 {2}start {2}user +task of alone-2\n/);
+  expect(found.stdout).toMatch(
+    /^2 hits in 2 session files of this machine, .*\n\S+ \d\d:\d\d {2}alone-2 {2}start {2}user +task of alone-2\n/,
+  );
   const nothing = await here.run(['search', 'zebra'], { env });
   expect([nothing.code, nothing.stderr, nothing.stdout]).toEqual([
     0,
@@ -357,6 +359,38 @@ test('a command for recorded runs says that none is recorded, and show says whic
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no session zzzz: neither a recorded run nor')]);
   const both = await here.run(['show', 'alone'], { env });
   expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('matches 2 sessions: alone-')]);
+});
+
+test('search shows an id that opens the run of a subagent, and show accepts its own id, its start, and that of its session', async () => {
+  const id = '52af27c1-0f3c-4a41-9d2f-1f4d7a5c9e10';
+  const agentId = 'a19d63f0123456789';
+  await writeFileAt(`.claude/projects/-o/${id}.jsonl`, session(id));
+  await writeFileAt(`.claude/projects/-o/${id}/subagents/agent-${agentId}.jsonl`, session(id, { agentId }));
+  const env = { ...homeOnly(join(here.cwd, 'home')), XDG_STATE_HOME: join(here.cwd, 'state') };
+  const { stdout } = await here.run(['search', 'done'], { env });
+  expect(stdout).toContain('2 hits in 1 session file of this machine, the newest first');
+  expect(stdout).toContain('  52af27c1/a19d63f0  ');
+  expect(stdout).toMatch(/ {2}52af27c1 {2}/);
+  for (const name of ['52af27c1/a19d63f0', 'a19d63f0', agentId, `${id}/${agentId}`]) {
+    const shown = await here.run(['show', name, '--json'], { env });
+    expect(shown.stderr).toBe('');
+    expect([name, jsonLines(shown.stdout)[0]?.['id']]).toEqual([name, `${id}/agent-${agentId}`]);
+  }
+  const parent = await here.run(['show', '52af27c1', '--json'], { env });
+  expect(jsonLines(parent.stdout)[0]?.['id']).toBe(id);
+});
+
+test('show finds recorded subagents by the starts of both ids, and search says that it read this project only', async () => {
+  await record();
+  const env = homeOnly(join(here.cwd, 'home'));
+  for (const name of ['bo/a1', 'both/a1'])
+    expect((await here.run(['show', name], { env })).stdout).toContain('both/a1');
+  expect((await here.run(['show', 'both'], { env })).stdout).toContain('as the store has it');
+  const found = await here.run(['search', 'as', 'the', 'store'], { env });
+  expect([found.code, found.stdout]).toEqual([0, expect.stringMatching(/ in the records of this project \(--all: /)]);
+  await writeFileAt('.claude/projects/-o/alone-1.jsonl', session('alone-1'));
+  const all = await here.run(['search', 'alone', '--all'], { env });
+  expect(all.stdout).toMatch(/^2 hits in 1 session file of this machine, /);
 });
 
 test('without a command, a store and a session it says so in two lines', async () => {

@@ -256,6 +256,18 @@ test('the reason has more of a line than the title, and lines of its own where r
   expect(full).toContain('Open first: coxswain 1. coxswain --needs-me lists all 20, --all every session');
 });
 
+test('a heading names every cause, and the first screen no single one as another', () => {
+  const report = new NightReport(() => '');
+  const causes = ['rate_limit', 'login', 'credit', 'overloaded', 'turn_limit'] as const;
+  for (const reason of causes)
+    report.add({ ...factsOf(4), id: reason, verdict: verdictOf({ outcome: 'error', reason }, []) });
+  const documents = [needsDocument(report, FRAME), screenDocument(report, FRAME, 200)];
+  for (const text of documents.map((document) => terminalText(document, { paint, width: 200 }))) {
+    expect(text).toContain('1 turn limit');
+    expect(text).not.toContain('1 other');
+  }
+});
+
 test('a title in Japanese takes no more columns than another', () => {
   const report = new NightReport(() => '');
   const asks = (waitsFor: string) => verdictOf(undefined, [], { waitsFor: `waits for your answer: ${waitsFor}` });

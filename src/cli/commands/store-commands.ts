@@ -14,6 +14,7 @@ export const STORE_COMMANDS: readonly CommandDefinition[] = [
       '--kind <kind>': { text: 'only records of this kind, such as tool_ended; may be repeated', isRepeatable: true },
       '--limit <number>': 'hits to print, 1 to 1000 (default: 50)',
       '--after <cursor>': 'continue after the cursor that an earlier search printed',
+      '--all': 'search the session files of this machine, not the records of this project',
       '--json': 'print one line of JSON per hit',
     },
     examples: [

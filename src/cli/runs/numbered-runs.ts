@@ -11,7 +11,9 @@ import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shellWord } from '../terminal/time-text.ts';
 import { replaceGuarded, readGuarded } from '../../core/node/guarded-file.ts';
-import { makeStateFolder, stateFile } from '../../core/node/state-places.ts';
+import { makeStateFolder, namesIn, stateFile } from '../../core/node/state-places.ts';
+import { subagentFolder } from '../../formats/claude-code/claude-code-entry.ts';
+import { basename, join } from 'node:path';
 
 /** Number of runs that a message about several matches names. */
 const MAX_CANDIDATES = 5;
@@ -79,13 +81,10 @@ const MIN_ID_CHARS = 4;
 /** The session of an agent program by the id of its file, or its start. Throws CoxswainError `invalid-argument` for several. */
 export async function sessionNamed(idStart: string): Promise<NumberedRun | undefined> {
   if (idStart.length < MIN_ID_CHARS) return undefined;
-  const hosts = machineSessions();
-  const found = hosts
-    .flatMap(({ sessions }) => sessions)
-    .flatMap(({ path }): readonly NumberedRun[] => {
-      const id = sessionIdOf(path);
-      return id.startsWith(idStart) ? [{ id, path, isStore: false }] : [];
-    });
+  const sessions = machineSessions().flatMap((host) => host.sessions);
+  const runs = sessions.map(({ path }): NumberedRun => ({ id: sessionIdOf(path), path, isStore: false }));
+  const ofSessions = runs.filter(({ id }) => id.startsWith(idStart));
+  const found = ofSessions.length > 0 ? ofSessions : bestNamed(runs.flatMap(subagentsOf), ({ id }) => id, idStart);
   if (found.length <= 1) return found[0];
   const ids = found.slice(0, MAX_CANDIDATES).map(({ id }) => printableCut(id, 80));
   throw invalidArgument(
@@ -93,11 +92,41 @@ export async function sessionNamed(idStart: string): Promise<NumberedRun | undef
   );
 }
 
-/** Random ids only: those of Codex begin with the time, so that sessions of one minute begin alike. A subagent's begins like its session's. */
-const UUID_START = /^[0-9a-f]{8}(?=-[0-9a-f]{4}-4[^/]*$)/;
+/** The subagents of a session of Claude Code that have a file of their own. */
+function subagentsOf({ id, path }: NumberedRun): readonly NumberedRun[] {
+  if (!path.endsWith('.jsonl')) return [];
+  const folder = subagentFolder(path);
+  const files = namesIn(folder).filter((name) => name.endsWith('.jsonl'));
+  return files.map((name) => ({ id: `${id}/${basename(name, '.jsonl')}`, path: join(folder, name), isStore: false }));
+}
 
+/** Random ids only: those of Codex begin with the time, so that sessions of one minute begin alike. */
+const UUID = /^([0-9a-f]{8})-[0-9a-f]{4}-4[^/]*/;
+const AGENT_REST = /(?<=\/[0-9a-f]{8})[0-9a-f]{8,}$/;
+
+/** Enough of the id to name the run: `52af27c1`, for a subagent `52af27c1/a19d63f0`. */
 export function idStartOf(id: string): string {
-  return UUID_START.exec(id)?.[0] ?? id;
+  return withoutPrefix(id).replace(UUID, '$1').replace(AGENT_REST, '');
+}
+
+/** The id that a hook gives a subagent; the name of its file begins with "agent-". */
+function withoutPrefix(id: string): string {
+  return id.replace(/(?<=^|\/)agent-(?=[^/]+$)/, '');
+}
+
+/** Returns 0 if the text begins each part of the id, 1 if it begins the id, 2 if it begins the last part, as of a subagent. */
+function nameRank(id: string, text: string): number | undefined {
+  const parts = withoutPrefix(id).split('/');
+  const starts = withoutPrefix(text).split('/');
+  if (parts.length === starts.length && starts.every((start, at) => parts[at]?.startsWith(start))) return 0;
+  if (id.startsWith(text)) return 1;
+  const [last = ''] = parts.slice(1).slice(-1);
+  return text.length >= MIN_ID_CHARS && last.startsWith(withoutPrefix(text)) ? 2 : undefined;
+}
+
+function bestNamed<Run>(runs: readonly Run[], idOf: (run: Run) => string, text: string): readonly Run[] {
+  const byRank = Map.groupBy(runs, (run) => nameRank(idOf(run), text));
+  return byRank.get(0) ?? byRank.get(1) ?? byRank.get(2) ?? [];
 }
 
 /** The command that opens a run in the browser, at a call from 1. `isSession`: `sessionNamed` finds the file by the id. */
@@ -121,10 +150,9 @@ function numbersText(): string {
 export function numberedRun(text: string): NumberedRun | undefined {
   const runs = runsIn('lastReport');
   if (/^\d{1,4}$/.test(text)) return runs[Number(text) - 1];
-  const found = new Map(
-    [...runsIn('toldRuns'), ...runs].filter(({ id }) => id.startsWith(text)).map((run) => [run.id, run]),
-  );
-  return found.size === 1 ? found.values().next().value : undefined;
+  const known = new Map([...runsIn('toldRuns'), ...runs].map((run) => [run.id, run]));
+  const found = bestNamed([...known.values()], ({ id }) => id, text);
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** @throws CoxswainError `input-io` if no run matches; `invalid-argument` if several runs match */
@@ -135,11 +163,9 @@ export async function namedRun(
 ): Promise<RunSummary> {
   const exact = await store.findRun(idStart);
   if (exact !== undefined) return exact;
-  const foundRuns: RunSummary[] = [];
-  for await (const run of allRuns(store)) {
-    if (run.runId.startsWith(idStart)) foundRuns.push(run);
-    if (foundRuns.length > MAX_CANDIDATES) break;
-  }
+  const named: RunSummary[] = [];
+  for await (const one of allRuns(store)) if (nameRank(one.runId, idStart) !== undefined) named.push(one);
+  const foundRuns = bestNamed(named, ({ runId }) => runId, idStart);
   const [run] = foundRuns;
   const shownId = printableCut(idStart, 100);
   if (run === undefined) {

@@ -1,5 +1,6 @@
-import { present, type Json } from '../base/json.ts';
+import { present, textsIn, type Json } from '../base/json.ts';
 import type { ToolKind } from '../detect/calls/tool-kind.ts';
+import { lightMask } from '../detect/calls/mask.ts';
 import { makeStep, type StepFailure } from '../detect/patterns/step.ts';
 import type { RecentCall } from '../detect/patterns/pattern-detector.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
@@ -116,10 +117,20 @@ export interface RunCall {
  * Cost: without an analysis, reads the result as the analysis does.
  */
 export function errorLineOf(call: RunCall, { payload }: TrajectoryRecord): string | undefined {
-  const { args, errorLine, failed, kind, tool } = call;
-  if (kind !== undefined || !failed || payload.kind !== 'tool_ended') return errorLine;
-  return failureIn({ args, tool }, payload.result, true)?.line;
+  const { args, errorLine, failed, kind, outcome, tool } = call;
+  if (payload.kind !== 'tool_ended') return errorLine;
+  const line = kind !== undefined || !failed ? errorLine : failureIn({ args, tool }, payload.result, true)?.line;
+  return line !== undefined && outcome === 'refused' ? lineAsWritten(line, payload.result) : line;
 }
+
+/** A person who is to allow a path needs it, so the line of a refusal is not masked. */
+function lineAsWritten(masked: string, result: Json): string {
+  const lines = textsIn(result).flatMap((text) => text.replaceAll(/<\/?tool_use_error>/g, '').split('\n'));
+  const written = lines.map((line) => line.trim().slice(0, LINE_CHARS));
+  return written.find((line) => lightMask(line) === masked) ?? masked;
+}
+
+const LINE_CHARS = 200;
 
 /** How the analysis reads the failure of a call, which the source may flag (`isError`); undefined if it succeeded. */
 export function failureIn(

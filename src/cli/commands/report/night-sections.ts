@@ -93,17 +93,17 @@ const MAX_CAUSES = 4;
 
 /** The causes of failures. Empty for another section. */
 export function causesText({ items, name }: NightSection): string {
-  return name === 'failed' ? causesOf(items) : '';
+  return name === 'failed' ? causesOf(items, Infinity) : '';
 }
 
 /** ` (5 rate limit, 3 killed)`; ` (killed)` if one cause stands for all. */
-function causesOf(items: readonly NightItem[]): string {
+function causesOf(items: readonly NightItem[], max = MAX_CAUSES): string {
   const found = Map.groupBy(items, ({ run }) => causeInWords(run.verdict.cause ?? 'unknown'));
   const causes = [...found].toSorted(([, a], [, b]) => b.length - a.length);
-  const left = causes.slice(MAX_CAUSES).reduce((sum, [, same]) => sum + same.length, 0);
-  const texts = causes
-    .slice(0, MAX_CAUSES)
-    .map(([cause, same]) => (causes.length === 1 ? cause : `${countText(same.length)} ${cause}`));
+  // One that is left takes no more room than its count.
+  const shown = causes.length === max + 1 ? causes : causes.slice(0, max);
+  const left = causes.slice(shown.length).reduce((sum, [, same]) => sum + same.length, 0);
+  const texts = shown.map(([cause, same]) => (causes.length === 1 ? cause : `${countText(same.length)} ${cause}`));
   return ` (${[...texts, ...(left === 0 ? [] : [`${countText(left)} other`])].join(', ')})`;
 }
 

@@ -1,4 +1,4 @@
-import { CoxswainError } from '../../../core/base/error.ts';
+import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
 import { present, textsIn } from '../../../core/base/json.ts';
 import { KINDS } from '../../../core/records/kinds.ts';
 import { RunView } from '../../../core/facts/run-view.ts';
@@ -29,9 +29,11 @@ export interface SearchOptions {
   readonly limit?: string;
   readonly after?: string;
   readonly json?: boolean;
+  readonly all?: boolean;
 }
 
 const MAX_DAMAGED = 10;
+const OF_PROJECT = ' in the records of this project (--all: all session files)';
 
 export async function searchCommand(
   words: readonly string[],
@@ -43,7 +45,9 @@ export async function searchCommand(
   const file = storeNamed(options.store, terminal);
   const query = { text: words.join(' '), limit, ...present({ kinds }) };
   const isOfStore = [options.store, options.run, options.after].some((option) => option !== undefined);
-  if (!isOfStore && isMissing(file)) return searchFiles(query, options, terminal);
+  if (isOfStore && options.all === true)
+    throw invalidArgument('--all searches session files, so without --store, --run and --after');
+  if (options.all === true || (!isOfStore && isMissing(file))) return searchFiles(query, options, terminal);
   const store = await openReadableStore(file);
   try {
     const run = options.run === undefined ? undefined : await namedRun(store, options.run, file);
@@ -52,7 +56,7 @@ export async function searchCommand(
     if (!isOfStore && hits.length === 0 && notIndexed === 0 && damaged.length === 0)
       return await searchFiles(query, options, terminal);
     if (options.json === true) for (const hit of hits) await terminal.write(outputLine(hit));
-    else await writeHits(hits, query.text, await seenOf(store, hits), terminal);
+    else await writeHits(hits, query.text, await seenOf(store, hits), isOfStore ? '' : OF_PROJECT, terminal);
     if (hits.length === 0) terminal.complain(`coxswain: nothing found in ${shownStore(file)}`);
     if (notIndexed > 0) {
       const count = countOf(notIndexed, 'record');
@@ -97,9 +101,9 @@ async function searchFiles(query: SearchQuery, { json }: SearchOptions, terminal
     problems.endSource();
   }
   const hits = scan.hits.slice(0, checked.limit);
-  if (json === true) for (const hit of hits) await terminal.write(outputLine(hit));
-  else await writeHits(hits, query.text, seen, terminal);
   const where = `${countOf(files, 'session file')} of this machine`;
+  if (json === true) for (const hit of hits) await terminal.write(outputLine(hit));
+  else await writeHits(hits, query.text, seen, ` in ${where}`, terminal);
   if (scan.hits.length === 0) terminal.complain(`coxswain: nothing found in recorded runs and in ${where}`);
   if (scan.hits.length > checked.limit) terminal.complain(`coxswain: more follow: --limit ${checked.limit * 2}`);
   return problems.any ? 1 : 0;
@@ -190,6 +194,7 @@ async function writeHits(
   hits: readonly SearchHit[],
   query: string,
   seen: ReadonlyMap<string, SeenHit>,
+  where: string,
   terminal: Terminal,
 ): Promise<void> {
   const numbers = keptNumbers();
@@ -207,7 +212,7 @@ async function writeHits(
   await terminal.write(
     terminal.paint(
       'dim',
-      `${countOf(hits.length, 'hit')}, the newest first${zone}; coxswain show SESSION --call N shows a call\n`,
+      `${countOf(hits.length, 'hit')}${where}, the newest first${zone}; coxswain show SESSION --call N shows a call\n`,
     ),
   );
   for (const { facts, snippet, text } of rows) {

@@ -259,7 +259,7 @@ function doneLines(run: RunFacts, parts: DoneParts): readonly Text[] {
     ...firstLines(run, parts),
     ...subagentLines(below, parts),
     ...(run.question === undefined ? [] : [`it asks: ${printableCut(run.question, 200)}`]),
-    ...refusedLines(run),
+    ...refusedLines(run, project),
     ...faultLines(run),
     ...workLines(run, project),
     ...(run.lastRequest === undefined ? [] : [`last request: ${printableCut(run.lastRequest, 200)}`]),
@@ -323,10 +323,14 @@ function resumeCommand(resume: string, id: string, folder: string | undefined): 
   return `${folder === undefined ? '' : `cd ${shellWord(folder)} && `}${resume} ${shellWord(withoutNumber(id))}`;
 }
 
-function refusedLines({ declined = 0, refused = 0, refusedCalls = [] }: RunFacts): readonly string[] {
+function refusedLines(
+  { declined = 0, refused = 0, refusedCalls = [] }: RunFacts,
+  project: string | undefined,
+): readonly string[] {
   const more = refused - declined - refusedCalls.length;
   return refusedCalls.map(({ call, number, why }, index) => {
-    const reason = why === undefined ? '' : `: ${printableCut(why, 100)}`;
+    const text = project === undefined ? why : why?.replaceAll(`${project}/`, '');
+    const reason = text === undefined ? '' : `: ${printableCut(text, 200)}`;
     const others = more > 0 && index === refusedCalls.length - 1 ? `; and ${more} more` : '';
     return `refused: call ${number}, ${printableCut(call, 80)}${reason}${others}`;
   });
