@@ -14,6 +14,10 @@ import { Terminal } from '../src/cli/terminal/terminal.ts';
 import { trustProject } from '../src/hosts/config/trust-project.ts';
 import { createCoxswain } from '../src/core/run/coxswain.ts';
 import { sqliteStore } from '../src/stores/sqlite/sqlite-store.ts';
+import { Watcher } from '../src/cli/commands/watch/watcher.ts';
+import { Problems } from '../src/cli/runs/problems.ts';
+import { RunView } from '../src/core/facts/run-view.ts';
+import { scriptRun } from './support/script-records.ts';
 import { useStoresFolder } from './cli-stores.ts';
 import { homeOnly, jsonLines, runCli } from './run-cli.ts';
 import { endWithTest } from './support/end-with-test.ts';
@@ -229,6 +233,52 @@ test('the list has one line per run that fits the terminal, stuck and waiting ru
   const closed = String(stdout.read()).match(/[■·?] project-[a-d] .*(?:closed: its process has|after Bash make)/g);
   expect(closed?.map((line) => line[0])).toEqual(['·', '■', '■']);
   for (const line of lines) expect(line.length).toBeLessThan(70);
+});
+
+test('the list says how each session ended whose process is gone, and whose subagent a run without a title is', async () => {
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 160, rows: 20 });
+  const list = new ListFeed(new Terminal({ stdout, stderr: new PassThrough() }), 0);
+  const watcher = new Watcher({ feed: list, notifiers: [], deadline: undefined });
+  const nowMs = Date.now();
+  const views = new Map<string, RunView>();
+  const source = {
+    problems: new Problems(new Terminal({ stdout: new PassThrough(), stderr: new PassThrough() })),
+    isLive: () => false,
+    fileOf: () => ({ changedAtMs: nowMs, bytes: 1, views }),
+  };
+  const ends = { answered: undefined, login: { reason: 'login' }, turns: { reason: 'turn_limit' } } as const;
+  for (const [id, end] of Object.entries(ends)) {
+    const answer = { role: 'assistant', content: [{ type: 'text', text: 'All is done.' }] } as const;
+    const records = scriptRun(
+      id,
+      [
+        { kind: 'run_started', identity: { run_id: id, depth: 0 }, format: 'claude-code', task: `task of ${id}` },
+        { kind: 'message_appended', message: { role: 'user', content: 'Do it' } },
+        ...(end === undefined
+          ? [{ kind: 'message_appended', message: answer } as const]
+          : [{ kind: 'run_ended', outcome: 'error', reason: end.reason, new_messages: [] } as const]),
+      ],
+      { startMs: nowMs },
+    );
+    const view = new RunView();
+    views.set(id, view);
+    const run = { key: id, id, depth: 0 };
+    for (const record of records) {
+      view.fold(record);
+      // Following holds the end of a file back.
+      if (record.payload.kind !== 'run_ended') await watcher.take({ type: 'record', run, record }, source);
+    }
+  }
+  await list.take({ type: 'run_started', run: 'turns/a1', parentRun: 'turns', label: 'sub', format: 'claude-code' });
+  const standing = { open: new Map(), localIds: new Set(Object.keys(ends)) };
+  await watcher.tick({ nowMs, steadyMs: 0, standing });
+  await list.scanned(standing);
+  const drawn = String(stdout.read());
+  expect(drawn).not.toContain('its process has ended');
+  expect(drawn).toMatch(/it answered; .*task of answered/);
+  expect(drawn).toMatch(/login failed .*task of login/);
+  expect(drawn).toMatch(/turn limit .*task of turns/);
+  expect(drawn).toContain('subagent of task of turns');
 });
 
 test('a call that hangs, a question without an answer and a killed session are told, with project, task and the command to look', async () => {

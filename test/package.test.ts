@@ -52,6 +52,7 @@ afterAll(() => {
 });
 
 interface Manifest {
+  readonly scripts?: unknown;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly engines: Readonly<Record<string, string>>;
@@ -61,6 +62,13 @@ function manifest(): Manifest {
   // Our own package.json, whose shape this test is about.
   return JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
 }
+
+test('the packed package has no scripts, which npm would warn about, and the sources keep theirs', () => {
+  expect(manifest().scripts).toBeUndefined();
+  const sources = readFileSync(join(folder, 'sources', 'package.json'), 'utf8');
+  expect(sources).toBe(readFileSync(join(root, 'package.json'), 'utf8'));
+  expect(sources).toContain('"prepare": ');
+});
 
 test('an error that a program does not catch is printed with one line of code, so that its message is seen', () => {
   const path = join(folder, 'package.json', 'runs.db');

@@ -29,6 +29,8 @@ interface Row {
   readonly stuck: Set<string>;
   /** Outcome of the run; empty while it is active. */
   outcome: string;
+  /** How it ended, if its process is gone. */
+  closed: string;
   /** What the clock found since the last record. */
   alert: RunAlert | undefined;
 }
@@ -76,6 +78,11 @@ export class ListFeed implements MachineFeed {
     if (this.#hasScanned && Date.now() - this.#drawnAtMs >= DRAW_MS) await this.#drawList();
   }
 
+  closed(run: string, how: string): void {
+    const row = this.#rows.get(run);
+    if (row !== undefined) row.closed = how;
+  }
+
   async scanned(standing: Standing | undefined): Promise<void> {
     this.#hasScanned = true;
     this.#standing = standing;
@@ -94,16 +101,18 @@ export class ListFeed implements MachineFeed {
     const knownRow = this.#rows.get(event.run);
     // A run that starts again comes from a different source.
     if (knownRow !== undefined && event.type !== 'run_started') return knownRow;
-    const { format = '', task = '' } = event.type === 'run_started' ? event : {};
+    const { format = '', parentRun = '', task = '' } = event.type === 'run_started' ? event : {};
+    const parent = this.#rows.get(parentRun)?.task ?? '';
     const row: Row = {
       label: event.label,
       format,
-      task: taskTitle(task) ?? '',
+      task: taskTitle(task) ?? (parent === '' ? '' : `subagent of ${parent}`),
       calls: 0,
       errors: 0,
       atMs: 0,
       doing: '',
       outcome: '',
+      closed: 'closed: its process has ended',
       alert: undefined,
       stuck: new Set(),
     };
@@ -162,7 +171,7 @@ export class ListFeed implements MachineFeed {
       return { rank: 0, mark: '…', style: 'yellow', text: text.replace(/^[^:]*: /, 'silent: ') } as const;
     }
     if (row.outcome !== '') return { rank: 2, mark: '■', style: 'dim', text: row.outcome } as const;
-    if (isClosed) return { rank: 2, mark: '■', style: 'dim', text: 'closed: its process has ended' } as const;
+    if (isClosed) return { rank: 2, mark: '■', style: 'dim', text: row.closed } as const;
     const [kind] = row.stuck;
     if (kind !== undefined) {
       return { rank: 0, mark: '●', style: 'red', text: `stuck: ${inWords('pattern', kind)}` } as const;

@@ -48,6 +48,7 @@ class WatchedRun {
   readonly #isStore: boolean;
   #isRecorded = false;
   #alerted = '';
+  #closed = '';
   #failure: readonly [call: RunCall, cause: string] | undefined;
 
   constructor(run: ReadRun, { label, deadline, isQuiet = false, isStore = false }: WatchedRunOptions) {
@@ -89,6 +90,14 @@ class WatchedRun {
     const { evidence, verdict } = verdictOf(KILLED, [], lastAct);
     if (outcome !== undefined || verdict !== 'cut_off' || this.#alerted === 'gone') return undefined;
     this.#alerted = 'gone';
+    return evidence;
+  }
+
+  /** How the run, whose process has ended, ended before, in the words of the report. Undefined if it has said so before. */
+  closedAs({ checks, lastAct, outcome = KILLED }: RunView): string | undefined {
+    const { evidence } = verdictOf(outcome, checks, lastAct);
+    if (evidence === this.#closed) return undefined;
+    this.#closed = evidence;
     return evidence;
   }
 
@@ -140,6 +149,8 @@ const MAX_OPEN = 256;
 export interface WatchedFeed {
   take(event: WatchedEvent): Promise<void>;
   called(count: number): void;
+  /** How a run ended whose process is gone. */
+  closed?(run: string, how: string): void;
 }
 
 interface WatcherParts {
@@ -270,6 +281,8 @@ export class Watcher {
       const session = watched.claudeSession;
       if (session !== undefined && standsAs(session, standing) === 'killed') {
         const brokenOff = nowMs - view.lastAtMs > GONE_MS ? watched.brokenOff(view) : undefined;
+        const closed = watched.closedAs(view);
+        if (closed !== undefined) feed.closed?.(watched.runId, closed);
         if (brokenOff === undefined) continue;
         await feed.take({ ...watched.endOf(KILLED, view.lastAtMs), evidence: brokenOff });
         this.#tell(this.#notices.brokenOff(watched.runId, `was cut off: ${brokenOff}`, view.lastAtMs));
