@@ -579,3 +579,16 @@ test('a file of Windows that is removed by its path with backslashes is gone', (
   const written = ["echo x > 'd:/w/a.md'", String.raw`rm "d:\w\a.md"`];
   expect(changedAfter(...written)).toEqual(['a.ts', 'b.ts', 'new.ts']);
 });
+
+test('an archive that is removed is no change of a source', () => {
+  expect(workAfter('sed -i s/a/b/ src/a.ts', 'rm release.zip').work.lastChange?.file).toBe('src/a.ts');
+});
+
+test('a file that a tool wrote and that is removed again is not changed, whatever words the tool has', () => {
+  const fold = new WorkFold();
+  const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'write', is_error: false } as const;
+  const args = { path: '/p/box.ts', content: 'a' };
+  fold.fold({ ...ended, result: 'Successfully wrote 120 bytes to /p/box.ts' }, { ...call, tool: 'write', args });
+  fold.fold(payload, { ...call, args: { command: 'rm /p/box.ts' } });
+  expect(fold.work.filesChanged).toEqual([]);
+});

@@ -56,7 +56,7 @@ export const TEMPORARY: RegExp =
 
 /** Plans, memories and other files that Claude Code keeps for itself. */
 const OWN_NOTE = /\/\.claude\/(?:plans|projects)\/|(?:^|\/)\.git\//;
-const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb)$/i;
+const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb|zip|t?gz|whl)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?:[A-Za-z]:(?=[\\/]))?(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
 const NO_FILE = /^\w+:\/\/|(?:^|\/)\.{0,2}$/;
@@ -86,7 +86,7 @@ const PULL_ADDRESS = /https:\/\/\S+\/(?:pull|merge_requests)\/\d+/g;
 const MAX_PULL_REQUESTS = 20;
 const SHOWN_PULL_REQUESTS = 3;
 /** A result of a tool that says so. */
-const CREATED = /^.{0,40}\bcreated\b/i;
+const CREATED = /^.{0,40}\b(?:created|wrote)\b/i;
 /** Programs that change a file that exists. */
 const CHANGES = /\b(?:sed|perl|chmod|rm|mv|git|patch)\b/;
 /** What git, husky and wrappers print if a chain goes on after a commit that was not made. */

@@ -18,7 +18,7 @@ const MAX_BUFFERED = 64;
 const MAX_PENDING = 512;
 const MAX_OPEN_MESSAGES = 16;
 
-export type SessionIdentity = Omit<ImportedRun, 'key' | 'task' | 'startedAtMs'>;
+export type SessionIdentity = Omit<ImportedRun, 'key' | 'task'>;
 
 /** A part of a model's answer: a line or an entry. One answer may have several. */
 interface AnswerPiece extends Pick<AnswerShape, 'parts' | 'modelId' | 'stopReason' | 'usage'> {
@@ -297,7 +297,7 @@ export class SessionItems {
     if (this.#items !== undefined) return this.#items;
     const items = new RunItems(this.#identity.id);
     this.#items = items;
-    const startedAtMs = this.#buffered[0]?.atMs ?? atMs;
+    const startedAtMs = this.#identity.startedAtMs ?? this.#buffered[0]?.atMs ?? atMs;
     const run: ImportedRun = {
       key: this.#identity.id,
       ...this.#identity,

@@ -193,3 +193,10 @@ test('a call that an extension blocked is refused, and what a tool of pi says of
     'cancelled',
   ]);
 });
+
+test('a session begins with its first line, as that of other programs', () => {
+  const at = '2026-11-23T05:00:00.000Z';
+  const asked = { type: 'message', id: 'e1', parentId: null, timestamp: at, message: { role: 'user', content: 'Go.' } };
+  const { runs } = importLines(piImporter, [header, asked]);
+  expect(runs[0]?.run.startedAtMs).toBe(Date.parse(header.timestamp));
+});

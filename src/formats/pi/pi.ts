@@ -79,7 +79,7 @@ class PiImport extends SessionLines {
     switch (value.type) {
       case 'session': {
         const id = textOrUndefined(value.id);
-        if (id !== undefined) this.session.identify({ id, conversationId: id });
+        if (id !== undefined) this.session.identify({ id, conversationId: id, ...present({ startedAtMs: atMs }) });
         const parentFile = textOrUndefined(value.parentSession);
         if (parentFile !== undefined) this.#forkedAtMs = atMs;
         this.#forkedFrom = SESSION_FILE.exec(parentFile ?? '')?.[1];
