@@ -42,7 +42,7 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
     refused(
       /^exec_command failed[^]{1,8000}Rejected\(\\*"(?:(?:exec command )?rejected by user|This action was rejected|[^]{1,8000} rejected: blocked by policy)/,
     ),
-    refused(/^exec_command failed[^]{1,8000}SandboxDenied\b[^]*(?:not permitted|[Pp]ermission denied)/),
+    refused(/^exec_command failed[^]{1,8000}Sandbox(?:Denied|\(Denied)\b[^]*(?:not permitted|[Pp]ermission denied)/),
     refused(/^approval policy is \w+; reject command\b/),
     refused(/^(?:Command|Tool call) blocked by PreToolUse hook: /),
     // It says so of every exit code and of a timeout; a refusal of the system is in the output.

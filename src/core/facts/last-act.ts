@@ -41,7 +41,8 @@ export function asksPerson(tool: string): boolean {
 export class LastActFold {
   #waitsFor = '';
   /** True if the agent was given no work yet. */
-  #isIdle = true;
+  #isIdle: boolean | undefined;
+  #hasTask = false;
   #isAnswer = false;
   /** True if the user left the program after the answer. */
   #hasLeft = false;
@@ -61,7 +62,7 @@ export class LastActFold {
     this.#lastAtMs = atMs;
     switch (payload.kind) {
       case 'run_started':
-        if (payload.task !== undefined) this.#isIdle = false;
+        this.#hasTask = payload.task !== undefined;
         return;
       case 'session_event':
         this.#waitsFor = waitText(payload) ?? this.#waitsFor;
@@ -73,7 +74,11 @@ export class LastActFold {
         if (message.role === 'system' || message.role === 'tool_result') return;
         const text = message.role === 'user' ? textOfContent(message.content).trimStart() : '';
         // A background command that ends after the answer asks for nothing.
-        if (COMMAND_ECHO.test(text) || (this.#isAnswer && text.startsWith('<task-notification>'))) return;
+        if (this.#isAnswer && text.startsWith('<task-notification>')) return;
+        if (COMMAND_ECHO.test(text)) {
+          this.#isIdle ??= true;
+          return;
+        }
         if (this.#isAnswer && LEAVES.test(text.trimEnd())) {
           this.#hasLeft = true;
           return;
@@ -135,7 +140,7 @@ export class LastActFold {
     return {
       waitsFor: this.#waitsFor,
       isAnswer: this.#isAnswer,
-      ...present({ hasLeft: this.#hasLeft || undefined, isIdle: this.#isIdle || undefined }),
+      ...present({ hasLeft: this.#hasLeft || undefined, isIdle: (this.#isIdle ?? !this.#hasTask) || undefined }),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
       othersRunning: Math.max(0, this.#running.size - 1),

@@ -592,3 +592,7 @@ test('a file that a tool wrote and that is removed again is not changed, whateve
   fold.fold(payload, { ...call, args: { command: 'rm /p/box.ts' } });
   expect(fold.work.filesChanged).toEqual([]);
 });
+
+test('a file that git no longer follows is not changed', () => {
+  expect(changedAfter('git rm -r --cached history.txt erl_crash.dump')).toEqual(['a.ts', 'b.ts', 'new.ts']);
+});

@@ -231,7 +231,8 @@ export class WorkFold {
       const names = files.map((name) => plainPath(name.replaceAll(/^["']|["']$/g, '')));
       switch (kind) {
         case 'untracked':
-          return names.filter((name) => this.#isMovedAway(name));
+          // The files stay as they are.
+          return names;
         case 'removed':
           for (const name of names) {
             if (this.#isMovedAway(name)) continue;

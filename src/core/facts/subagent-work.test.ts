@@ -55,13 +55,14 @@ test('a check of a subagent after the last change of its session stands for the 
   });
 });
 
-test('a check that failed in a subagent counts until a check of its session, or the same one, passes later', () => {
+test('a check that failed in a subagent counts until the same one, or one that includes it, passes later', () => {
   expect(judged([tests()], 2_000, tests(false))).toMatchObject({
     verdict: 'answered',
     cause: 'check',
     why: '1 failed, 2 passed; npm test failed in call 1 of a subagent',
   });
-  expect(judged([tests(true, 'npm run lint')], 500, tests(false)).verdict).toBe('worked');
+  expect(judged([tests(true, 'npm run lint')], 500, tests(false)).cause).toBe('check');
+  expect(judged([tests()], 500, tests(false)).verdict).toBe('worked');
   const failing = [tests(false), called('Bash', { command: 'git status' }, 'clean')];
   expect(judged(failing, 2_000, tests()).verdict).toBe('worked');
   expect(judged(failing, 2_000, tests(true, 'npm run lint'))).toMatchObject({

@@ -35,10 +35,9 @@ function checksOf({ checks, id: agent }: SubagentWork): readonly LastCheck[] {
   return checks.filter(({ isRefused }) => isRefused !== true).map((check) => Object.assign({}, check, { agent }));
 }
 
-/** A later check of the session itself stands for those of its subagents before it. */
 function makesUpFor(check: LastCheck, failed: LastCheck): boolean {
   if (check.failed || isUnknown(check) || check.agent === failed.agent || !isLater(check, failed)) return false;
-  if (check.agent === undefined || check.command === failed.command) return true;
+  if (check.command === failed.command) return true;
   const [one] = checkCommandsOf({ command: check.command });
   const [other] = checkCommandsOf({ command: failed.command });
   return one !== undefined && other !== undefined && covers(one, other);

@@ -125,7 +125,10 @@ export class UsageFold {
     const { cache_read_tokens: readTokens, cache_write_tokens: writtenTokens } = usage;
     // Zeros stand for counts that the source does not have: every request has input.
     const counts = [inputTokens, outputTokens, readTokens, writtenTokens];
-    if (usage.cost_usd === undefined && counts.every((count = 0) => count === 0)) return undefined;
+    if (usage.cost_usd === undefined && counts.every((count = 0) => count === 0)) {
+      if (run.format === 'gemini') this.#answersCountedEarly += 1;
+      return undefined;
+    }
     if (inputTokens !== undefined) this.#hasInput = true;
     else if (outputTokens !== undefined) this.#answersWithoutInput += 1;
     if (readTokens !== undefined || writtenTokens !== undefined) {

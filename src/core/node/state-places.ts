@@ -24,7 +24,10 @@ export const STATE_FILES = {
   lastReport: { name: 'last-report.json', holds: 'the runs that the last report numbered, for `coxswain NUMBER`' },
   watch: { name: 'watch.json', holds: 'the process of `coxswain watch --background`, and what it told' },
   lessons: { name: 'lessons.json', holds: 'what keeps failing in the project, for `guidance.lessonGuidance`' },
-  toldRuns: { name: 'told-runs.json', holds: 'the runs that notifications named, for `coxswain show ID`' },
+  toldRuns: {
+    name: 'told-runs.json',
+    holds: 'the runs that notifications and the pages of sessions named, for `coxswain show ID`',
+  },
   redactionKey: {
     name: 'redaction.key',
     holds: 'the key of the fingerprints in `[REDACTED:…]`; without it no secret can be guessed and tried',

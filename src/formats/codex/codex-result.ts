@@ -74,7 +74,23 @@ export function codexResult(
   // Codex flags no refusals. A command's own output with an exit code is not one, unless the sandbox stopped the command.
   const mayBeRefused = shellResult === undefined || (typeof result === 'string' && FAILED_IN_SANDBOX.test(result));
   const outcome = fact.outcome ?? (mayBeRefused && isError !== false ? hostOutcome(result, 'codex') : undefined);
-  return { result, isError, outcome, readsAsError: isRefusal ? true : undefined, durationMs: fact.durationMs };
+  return {
+    result,
+    isError,
+    outcome,
+    readsAsError: isRefusal ? true : undefined,
+    durationMs: fact.durationMs ?? wallTimeMs(result),
+  };
+}
+
+/** How long a command ran, without the time that it waited for a permission. */
+const WALL_TIME =
+  /^(?:[^\n]*\n){0,2}?Wall time: ([\d.]+) seconds\n(?!Process running)|"duration_seconds":\s*([\d.]+)\}\}\s*$/;
+
+function wallTimeMs(result: Json): number | undefined {
+  const [, headed, member] = (typeof result === 'string' && WALL_TIME.exec(result)) || [];
+  const seconds = headed ?? member;
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
 }
 
 /** Returns undefined if the event does not say whether the call failed. */

@@ -162,7 +162,7 @@ test("a call failed where its exit code, its event or Codex' own refusal says so
     output('d', 'Chunk ID: 1f\nWall time: 0.3 seconds\nProcess running with session ID 7\nOutput:\n'),
   ]);
   expect(runs[0]?.ends.map((end) => [end.is_error, end.error_inferred, end.duration_ms])).toEqual([
-    [true, undefined, undefined],
+    [true, undefined, 100],
     [true, undefined, 1_500],
     [true, true, undefined],
     [false, undefined, undefined],
@@ -434,4 +434,18 @@ test('a command that failed in the sandbox is an error, unless it searched and f
   ]);
   const ended = runs[0]?.payloads.flatMap((one) => (one.kind === 'tool_ended' ? [one.is_error] : []));
   expect(ended).toEqual([true, false]);
+});
+
+test('a command took the time that Codex prints, without the wait for a permission', () => {
+  const results = [
+    'Wall time: 0.5 seconds\nProcess exited with code 0\nOutput:\nok',
+    'Wall time: 1.0 seconds\nProcess running with session ID 7\nOutput:\n',
+  ];
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', 'Go.'),
+    ...results.flatMap((text, index) => [call(`c${index}`), output(`c${index}`, text)]),
+  ]);
+  const times = runs[0]?.payloads.flatMap((one) => (one.kind === 'tool_ended' ? [one.duration_ms] : []));
+  expect(times).toEqual([500, undefined]);
 });
