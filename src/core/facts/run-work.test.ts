@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { branchText, commitsText, pullRequestsText, TEMPORARY, WorkFold } from './run-work.ts';
+import { TEMPORARY, WorkFold } from './run-work.ts';
+import { branchText, commitsText, pullRequestsText } from './work-text.ts';
 
 const payload = { kind: 'turn_started', turn_index: 0 } as const;
 const call = {

@@ -1,4 +1,4 @@
-import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/work-text.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
 import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
 import { costText } from '../../../core/facts/usage-text.ts';

@@ -7,7 +7,7 @@ import { present } from '../../../core/base/json.ts';
 import { countOf, countText } from '../../../core/base/number-text.ts';
 import { sessionFolder, findSources } from '../../../formats/find-sources.ts';
 import { projectAt } from '../../../core/node/git-folder.ts';
-import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/run-work.ts';
+import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/work-text.ts';
 import { checkResult, hasFailed } from '../../../core/facts/run-verdict.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, listBlock, sectionOf, styled, type Block, type Text } from '../../document/document.ts';
