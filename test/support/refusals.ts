@@ -147,7 +147,7 @@ export const FAILURES: readonly string[] = [
   'error: failed to push some refs: remote rejected main -> main (pre-receive hook declined)',
   'DECLINED: insufficient_funds',
   'access denied for user root@localhost',
-  // A rule of the program itself, which asks nobody.
+  // The program's own rule blocked the call; no person was asked.
   '<tool_use_error>Blocked: sleep 25 followed by: cat log.txt. To wait for a condition, use Monitor with an until-loop.</tool_use_error>',
   '<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>',
   'patch rejected: empty patch',

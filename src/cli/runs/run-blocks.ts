@@ -159,7 +159,7 @@ export function onRecord({ delegated = 0 }: RunFacts, below: readonly RunFacts[]
 
 export function belowFacts(run: RunFacts, family: readonly RunFacts[]): readonly string[] {
   const { delegated = 0 } = run;
-  const [side = [], below = []] = [true, false].map((isSide) => family.filter((one) => isSideRun(one) === isSide));
+  const { side = [], below = [] } = Object.groupBy(family, (one) => (isSideRun(one) ? 'side' : 'below'));
   const sideCost = totalCost(side);
   const sideFacts = sideCost === '' ? [] : [`${countOf(side.length, 'request')} of the program itself for ${sideCost}`];
   if (below.length === 0)

@@ -53,7 +53,7 @@ export function isMore(check: CheckCommand, other: CheckCommand): boolean {
 export function covers(check: CheckCommand, other: CheckCommand): boolean {
   const { command, isWide, key, names, purpose } = other;
   if (!isOfFolder(check, other)) return false;
-  if (other.program === undefined && isPart(check.key) && targetOf(check.key) !== targetOf(key)) return false;
+  if (other.program === undefined && isPart(check.key) && taskName(check.key) !== taskName(key)) return false;
   if (other.tags !== undefined && other.tags !== check.tags && check.key.startsWith('go ')) return false;
   const isSame = purpose === check.purpose && isOfProgram(check, other);
   // Tests of a compiled language compile it first, as does what reads its types.
@@ -83,16 +83,17 @@ export function isSamePlace(place: string, other: string): boolean {
 }
 
 /** The name of a target of the project: `test:unit`. */
-function targetOf(key: string): string {
+function taskName(key: string): string {
   return key.slice(key.lastIndexOf(' ') + 1);
 }
 
 /** Returns true for a target that its name says is a part of one: `test:unit`, but not `lint:fix`. */
 function isPart(key: string): boolean {
-  const [, rest] = targetOf(key).split(/:(.*)/, 2);
+  const [, rest] = taskName(key).split(/:(.*)/, 2);
   return rest !== undefined && !WHOLE.test(rest);
 }
 
+/** What may stand in such a name for the whole in another form. */
 const WHOLE = /^(?:fix|ci|run|all|once|cov(?:erage)?|prod(?:uction)?|dev|strict|quiet|silent|verbose|no-?\w+)$/;
 
 /** False if another program read other things: `cargo fmt --check` says nothing of `cargo clippy`. A target of the project may run any. */

@@ -297,7 +297,7 @@ export class CheckLedger {
       this.#noteUnknown([check], number, ranNothing ? 'ranNothing' : 'isHidden');
       return;
     }
-    // What a short result behind a pipe says is all that the check said.
+    // A short result behind a pipe is all that the check printed.
     const isAll = hiddenBy.length > 0 && result.length <= FEW_CHARS;
     const mayBeWrong = isFailure || (isAll && !SAYS_PASSED.test(result));
     const isWrong = mayBeWrong && WRONG_COMMAND.test(result.slice(0, 20_000));

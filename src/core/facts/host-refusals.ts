@@ -8,10 +8,13 @@ interface HostForm {
   readonly form: RegExp;
 }
 
+/** What Claude Code writes for a call that a person refused, and for one that was interrupted. */
+export const REJECTED: RegExp = /^The user doesn't want to (?:proceed with this tool use|take this action right now)\./;
+
 /** From the hosts' sources and recorded sessions: texts in place of a result, with its error flag (`docs/recording.md`). */
 const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
   'claude-code': [
-    refused(/^The user doesn't want to (?:proceed with this tool use|take this action right now)\./),
+    refused(REJECTED),
     refused(/^Permission to (?:use|read|edit|write to) [^]{1,4000}? (?:has been (?:auto-)?denied|denied by plugin)\b/),
     refused(/^Permission for this (?:action|tool use|command) (?:has been|was) denied\b/),
     refused(/^Claude requested permissions to (?:use|read from|write to|edit|glob) /),

@@ -30,9 +30,6 @@ const INTERRUPTED = /^\[Request interrupted/;
 /** What hosts write in the name of the user that gives the agent no work. */
 export const HOST_NOTE: RegExp = new RegExp(`${COMMAND_ECHO.source}|${INTERRUPTED.source}`);
 
-/** The note of a background command that a signal ended. */
-const KILLED_BELOW = /^<task-notification>[^]*(?:<status>killed|exit code 1(?:37|43)\b)/;
-
 /** Returns true for a tool whose result a person gives: the answer to a question, or the decision on a plan. */
 export function asksPerson(tool: string): boolean {
   return QUESTION.test(tool) || PLAN.test(tool);
@@ -83,8 +80,8 @@ export class LastActFold {
           this.#hasLeft = true;
           return;
         }
-        // An interruption after the answer stops a hook, and the end of Claude Code its background commands, not the answer.
-        if (this.#isAnswer && (INTERRUPTED.test(text) || KILLED_BELOW.test(text))) return;
+        // An interruption after the answer stops a hook, not the answer.
+        if (this.#isAnswer && INTERRUPTED.test(text)) return;
         // The call was of the work before this message.
         if (this.#isAnswer && message.role === 'user') this.#lastCall = undefined;
         this.#isIdle = false;

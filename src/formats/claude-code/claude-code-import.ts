@@ -22,6 +22,7 @@ import {
   subagentFile,
   usageOf,
 } from './claude-code-entry.ts';
+import { REJECTED } from '../../core/facts/host-refusals.ts';
 import { earlierEntries } from './earlier-entries.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems, type SessionTotal } from '../parts/session-items.ts';
@@ -235,7 +236,6 @@ function outcomeOf(entry: JsonMembers): RunEnding {
   return { outcome: subtype === 'success' ? 'error' : subtype, reason: failureReason(failure) };
 }
 
-const REJECTED = /^The user doesn't want to (?:proceed with this tool use|take this action right now)\./;
 /** Maximum number of remembered entry ids. Entries of a resumed session are repeated soon or never. */
 const REMEMBERED_ENTRIES = 8192;
 /** Maximum number of entries buffered at the beginning of a file. */

@@ -17,7 +17,6 @@ const REMEMBERED_CALLS = 256;
 /** What Codex says of a call that failed. The model sees only this sentence. */
 const REFUSAL =
   /^(?:unsupported (?:custom tool )?call: |apply_patch verification failed|(?:exec_command|write_stdin) failed|execution error: |failed in sandbox\b|aborted(?: by user)?\b|(?:exec|patch) rejected|Error:? |collab \w+ failed: |timeout_ms must be |Full-history forked agents inherit |resources\/\w+ failed: )/i;
-const FAILED_IN_SANDBOX = /^failed in sandbox\b/;
 /** The server of a tool answered with an error only. */
 const SERVER_ERROR = /^Wall time: [\d.]+ seconds\nOutput:\n\{"error":"/;
 const FAILED: ReadonlySet<unknown> = new Set(['failed', 'declined', 'error']);
@@ -71,9 +70,9 @@ export function codexResult(
   const stated = fact.isError ?? (shellResult === undefined ? undefined : shellResult.exitCode !== 0);
   const isError = hasError || stated;
   const isRefusal = typeof result === 'string' && REFUSAL.test(result);
-  // Codex flags no refusals. A command's own output with an exit code is not one, unless the sandbox stopped the command.
-  const mayBeRefused = shellResult === undefined || (typeof result === 'string' && FAILED_IN_SANDBOX.test(result));
-  const outcome = fact.outcome ?? (mayBeRefused && isError !== false ? hostOutcome(result, 'codex') : undefined);
+  // Codex flags no refusals. A command's own output with an exit code is not one, unless Codex says that it failed in the sandbox.
+  const mayBeRefused = (shellResult === undefined || isRefusal) && isError !== false;
+  const outcome = fact.outcome ?? (mayBeRefused ? hostOutcome(result, 'codex') : undefined);
   return {
     result,
     isError,

@@ -211,11 +211,12 @@ export class NightReport {
     const sums = this.#sums;
     const { verdict } = run.verdict;
     sums.count += 1;
-    if (isSideRun(run)) sums.side += 1;
+    const isSide = isSideRun(run);
+    if (isSide) sums.side += 1;
     if (run.parentId !== undefined) sums.below += 1;
     // The time of a subagent is included in the time of its parent.
     else sums.activeMs += run.activeMs;
-    if (hasNoPrice(run) && !isSideRun(run)) {
+    if (hasNoPrice(run) && !isSide) {
       sums.withoutPrice += 1;
       if (run.modelId !== undefined) this.#unpriced.add(run.modelId);
     }

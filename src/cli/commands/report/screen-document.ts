@@ -225,7 +225,7 @@ function rowOf(
   if (why === '') return { lines: [line(cutTo(title, room))], isCut: false };
   const titleText = cutTo(title, Math.max(Math.ceil(TITLE_SHARE * room), room - columnsOf(why) - JOINT));
   const whyText = cutTo(why, room - columnsOf(titleText) - JOINT);
-  // What needs the person comes first; of the others, what they are about.
+  // A line that needs the person begins with the reason, any other with its task.
   const joined = isNeed({ name: section }) ? `${whyText} – ${titleText}` : `${titleText}: ${whyText}`;
   if (whyText === why) return { lines: [line(joined)], isCut: false };
   const reasonRoom = Math.floor(((width - REASON_INDENT.length) * why.length) / columnsOf(why));
