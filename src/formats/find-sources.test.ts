@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import { beforeEach, expect, test } from 'vitest';
 
-import { findSources, sessionFolder } from './find-sources.ts';
+import { findSources, folderOfFile, sessionFolder } from './find-sources.ts';
 import { testFolder } from '../../test/support/test-folder.ts';
 
 let root: string;
@@ -147,4 +147,21 @@ test('a session file of opencode and its export say in which folder the session 
     }
   await writeFile(join(root, 's.json'), JSON.stringify({ messages: [{ info: { directory: '/x' } }] }));
   expect(await sessionFolder(join(root, 's.json'))).toBeUndefined();
+});
+
+test('the folder of a chat of Gemini CLI is the path in the chats whose hash names their folder', async () => {
+  const folder = 'C:\\Users\\ann lee\\shop';
+  const projectHash = createHash('sha256').update(folder).digest('hex');
+  const chat = async (name: string, ...contents: readonly string[]): Promise<string> => {
+    const path = join(root, '.gemini', 'tmp', projectHash, 'chats', name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, JSON.stringify({ projectHash, messages: contents.map((content) => ({ content })) }, null, 2));
+    return path;
+  };
+  const without = await chat('session-a.json', 'Go.', '/home/ann/other');
+  expect(await sessionFolder(without)).toBeUndefined();
+  expect(folderOfFile(without)).toBe(dirname(dirname(without)));
+  const named = await chat('session-b.json', `Hi.\nI read ${folder}\\src\\a.ts\nand /etc/hosts.`);
+  expect(await sessionFolder(named)).toBe(folder);
+  expect(await sessionFolder(without)).toBe(folder);
 });

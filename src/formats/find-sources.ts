@@ -1,5 +1,6 @@
 import { glob, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, posix, win32 } from 'node:path';
+import { basename, dirname, join, posix, resolve, win32 } from 'node:path';
+import { createHash } from 'node:crypto';
 import { constants, gunzipSync } from 'node:zlib';
 import { codeOf } from '../core/base/error.ts';
 import { AIDER_HISTORY } from './aider/aider.ts';
@@ -21,7 +22,7 @@ const EXPORTED_FOLDER =
 const TOLD_FOLDER = /"type":"system\.message".*?\* Current working directory: ((?:[^"\\]|\\[^n])+)\\n/;
 
 /**
- * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it; gzip is unpacked. Undefined for an unreadable
+ * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it or as a hash; gzip is unpacked. Undefined for an unreadable
  * file, and for a run of a database of which only the database is known.
  * Cost: reads the first 16 kB, and the first 256 kB if these do not have it.
  */
@@ -30,9 +31,10 @@ export async function sessionFolder(path: string, runId?: string): Promise<strin
   const file = await open(path).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
+    let head = '';
     for (const bytes of HEAD_BYTES) {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
-      const head = unpackedHead(buffer.subarray(0, bytesRead)).toString('utf8');
+      head = unpackedHead(buffer.subarray(0, bytesRead)).toString('utf8');
       const exported = EXPORTED_FOLDER.exec(head)?.[1];
       if (exported !== undefined) return textOrUndefined(jsonOf(`"${exported}"`));
       for (const line of head.split('\n')) {
@@ -41,7 +43,7 @@ export async function sessionFolder(path: string, runId?: string): Promise<strin
       }
       if (bytesRead < bytes) break;
     }
-    return await chatFolder(path);
+    return await chatFolder(path, head);
   } catch {
     return undefined;
   } finally {
@@ -64,11 +66,62 @@ function unpackedHead(head: Buffer): Buffer {
   return isGzip ? gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: MAX_UNPACKED }) : head;
 }
 
-/** The folder of a chat of Gemini CLI, which has it in a file of its own. */
-async function chatFolder(path: string): Promise<string | undefined> {
-  if (basename(dirname(path)) !== 'chats') return undefined;
-  const text = await readFile(join(dirname(dirname(path)), '.project_root'), 'utf8');
-  return isAnyAbsolute(text) ? text.trim() : undefined;
+/** The folder of a chat of Gemini CLI, which has it in a file of its own; else a path in this chat, or another one beside it, that has its hash. */
+async function chatFolder(path: string, head: string): Promise<string | undefined> {
+  const chats = dirname(path);
+  if (basename(chats) !== 'chats') return undefined;
+  const text = await readFile(join(dirname(chats), '.project_root'), 'utf8').catch(() => '');
+  if (isAnyAbsolute(text)) return text.trim();
+  const hash = PROJECT_HASH.exec(head)?.[1];
+  if (hash === undefined) return undefined;
+  const own = hashedFolder(head, hash);
+  if (own !== undefined) return own;
+  const others = (await readdir(chats)).filter((name) => name.includes('.json')).toSorted();
+  for (const name of others.slice(0, MAX_CHATS)) {
+    const found = hashedFolder(await headOf(join(chats, name)), hash);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const MAX_CHATS = 16;
+const MAX_HASHED = 4_000;
+const PROJECT_HASH = /"projectHash":\s*"([\da-f]{64})"/;
+const PATHS = /(?:\b[A-Za-z]:\\|(?<![\w.])\/)[^"'`<>|*?:;,()\r\n]+/g;
+
+/** The first path in a text, or folder of one, whose hash this is. */
+function hashedFolder(text: string, hash: string): string | undefined {
+  const tried = new Set<string>();
+  // The text is JSON: `\n` ends a line, `\\` is one character.
+  for (const [path] of text
+    .replaceAll(/(?<!\\)\\[nrt]/g, '\n')
+    .replaceAll(/\\{2,}/g, '\\')
+    .matchAll(PATHS))
+    for (const { index } of `${path} `.matchAll(/[\\/\s]/g)) {
+      const folder = path.slice(0, index);
+      if (tried.has(folder)) continue;
+      if (tried.size >= MAX_HASHED) return undefined;
+      tried.add(folder);
+      if (createHash('sha256').update(folder).digest('hex') === hash) return folder;
+    }
+  return undefined;
+}
+
+async function headOf(path: string): Promise<string> {
+  const file = await open(path);
+  try {
+    const bytes = Math.max(...HEAD_BYTES);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** The folder that stands for the project of a file without one: that of Gemini CLI and Qwen Code has its chats in a folder of its own. */
+export function folderOfFile(path: string): string {
+  const folder = dirname(resolve(path));
+  return basename(folder) === 'chats' ? dirname(folder) : folder;
 }
 
 /** The file may come from another system. */

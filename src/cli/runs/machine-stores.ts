@@ -130,7 +130,13 @@ const MAX_NAMES = 12;
 
 /** Returns true if `--project NAME` means the project in this folder: NAME is the folder, or the last parts of its path. */
 export function isProjectNamed(folder: string, name: string): boolean {
-  return folder === resolve(name) || folder === name || folder.replaceAll('\\', '/').endsWith(`/${name}`);
+  const isEnd = [folder, shownFolder(folder)].some((one) => one.replaceAll('\\', '/').endsWith(`/${name}`));
+  return folder === resolve(name) || folder === name || isEnd;
+}
+
+/** A folder that is named after a hash shows its first 8 characters. */
+export function shownFolder(folder: string): string {
+  return folder.replaceAll(/(?<=[\\/])([\da-f]{8})[\da-f]{24,}(?=[\\/]|$)/g, '$1');
 }
 
 /** Returns the error for a `--project` that names no project, with the names that it takes. */

@@ -44,6 +44,11 @@ test('a declined plan or question is told from a refused call', () => {
   expect(countFacts({ ...counts, refused: 2, declined: 2 }).slice(2)).toEqual(['2 plans or questions declined']);
 });
 
+test('a session of Gemini CLI without calls has none on record, because an older file leaves them out', () => {
+  expect(countFacts({ calls: 0, errors: 0, format: 'gemini' })).toEqual(['no call on record']);
+  expect(countFacts({ calls: 0, errors: 0, format: 'codex' })).toEqual(['0 calls', '0 errors']);
+});
+
 test('a run without a source file names none', () => {
   const fold = createRunFold('r', {});
   const payload = { kind: 'run_started', identity: { run_id: 'r', depth: 0 }, task: 'Fix the build.' } as const;

@@ -108,12 +108,16 @@ export function countFacts({
   cancelled = 0,
   declined = 0,
   errors,
+  format,
   lostRecords = 0,
   refused = 0,
-}: Pick<RunFacts, 'calls' | 'cancelled' | 'declined' | 'errors' | 'lostRecords' | 'refused'>): readonly string[] {
+}: Pick<RunFacts, 'calls' | 'cancelled' | 'declined' | 'errors' | 'lostRecords' | 'refused'> &
+  Partial<Pick<RunFacts, 'format'>>): readonly string[] {
   return [
-    countOf(calls, 'call'),
-    countOf(errors, 'error'),
+    // Gemini CLI of 2025 may leave its calls out of the file.
+    ...(calls === 0 && format === 'gemini'
+      ? ['no call on record']
+      : [countOf(calls, 'call'), countOf(errors, 'error')]),
     ...(refused === declined ? [] : [`${countText(refused - declined)} refused`]),
     ...(declined === 0 ? [] : [`${countOf(declined, 'plan or question', 'plans or questions')} declined`]),
     ...(cancelled === 0 ? [] : [`${countText(cancelled)} cancelled`]),

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
 import { present } from '../../core/base/json.ts';
-import { sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
+import { folderOfFile, sessionFolder, type FoundSource } from '../../formats/find-sources.ts';
 import { stateOfSession } from '../../formats/find-sessions.ts';
 import type { FormatName } from '../../formats/importer.ts';
 import { importGroups, withPath } from '../../formats/import-source.ts';
@@ -79,7 +79,7 @@ export async function* runsOfStore(
 }
 
 async function projectOfSource(source: string, runId: string): Promise<string> {
-  return projectAt(await sessionFolder(source, runId)) ?? dirname(resolve(source));
+  return projectAt(await sessionFolder(source, runId)) ?? folderOfFile(source);
 }
 
 interface SourceQuery extends ThreadQuery, Pick<RunFactsOptions, 'detectors' | 'hints' | 'recompute'> {

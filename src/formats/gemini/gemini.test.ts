@@ -150,3 +150,9 @@ test('an error of the editor that Gemini CLI opens ends no turn', () => {
   expect(endOf(error)?.kind).not.toBe('run_ended');
   expect(endOf({ ...error, content: '[API Error: 500]' })).toMatchObject({ kind: 'run_ended', outcome: 'error' });
 });
+
+test('a chat begins with its header', () => {
+  const startTime = '2026-11-23T03:59:00.000Z';
+  const { runs } = importLines(geminiChatImporter, [{ ...header, startTime }, user('u', 'Go.'), answer('g')]);
+  expect(runs[0]?.run.startedAtMs).toBe(Date.parse(startTime));
+});

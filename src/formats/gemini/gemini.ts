@@ -381,7 +381,8 @@ class GeminiChat extends ObjectLines {
     const id = textOrUndefined(header.sessionId);
     if (id === undefined) return;
     const parentId = header.kind === 'subagent' ? basename(dirname(this.#source.path)) : undefined;
-    this.#run.session.identify({ id, conversationId: parentId ?? id, ...present({ parentId }) });
+    const startedAtMs = sourceTimeMs(header.startTime);
+    this.#run.session.identify({ id, conversationId: parentId ?? id, ...present({ parentId, startedAtMs }) });
   }
 }
 

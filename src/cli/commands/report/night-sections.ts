@@ -1,5 +1,3 @@
-import { dirname, resolve } from 'node:path';
-
 import { printableCut } from '../../../core/base/printable.ts';
 import { present } from '../../../core/base/json.ts';
 import { countText } from '../../../core/base/number-text.ts';
@@ -11,6 +9,8 @@ import { needOf } from '../../../core/facts/run-alert.ts';
 import { checkResult } from '../../../core/facts/run-verdict.ts';
 import { causeInWords, inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
+import { folderOfFile } from '../../../formats/find-sources.ts';
+import { shownFolder } from '../../runs/machine-stores.ts';
 import { familyOf } from '../../runs/run-blocks.ts';
 
 const TITLE_CHARS = 76;
@@ -356,14 +356,15 @@ function sumOf(counts: readonly Readonly<Record<string, number>>[]): Readonly<Re
 }
 
 export function folderOf({ project, source }: RunFacts): string {
-  return project ?? dirname(resolve(source));
+  return project ?? folderOfFile(source);
 }
 
 /** Returns a name for each folder: its last part, with the parts before it where two are alike. `--project` takes these names. */
 export function namesOfFolders(folders: ReadonlySet<string>): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (let left = [...folders], parts = 1; left.length > 0; parts += 1) {
-    const lastParts = (folder: string): string => folder.split(/[\\/]/).filter(Boolean).slice(-parts).join('/');
+    const lastParts = (folder: string): string =>
+      shownFolder(folder).split(/[\\/]/).filter(Boolean).slice(-parts).join('/');
     const byName = Map.groupBy(left, lastParts);
     // A folder that is the end of another one has no further part.
     const isDone = (folder: string): boolean =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { homedir } from 'node:os';
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import { systemClock, steadyMs } from '../../../core/base/clock.ts';
 import { present } from '../../../core/base/json.ts';
 import { loadNotifyConfig } from '../../../hosts/config/load-config.ts';
@@ -17,11 +17,11 @@ import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { logFault } from '../../../core/node/fault-log.ts';
 import { CoxswainError, messageOf } from '../../../core/base/error.ts';
 import { findSessions, type SessionPlaces } from '../../../formats/find-sessions.ts';
-import { findSources, sessionFolder } from '../../../formats/find-sources.ts';
+import { findSources, folderOfFile, sessionFolder } from '../../../formats/find-sources.ts';
 import { importSource } from '../../../formats/import-source.ts';
 import { lastSeqOf } from '../../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../../core/store/trajectory-store.ts';
-import { isProjectNamed, machineStores, unknownProject } from '../../runs/machine-stores.ts';
+import { isProjectNamed, machineStores, shownFolder, unknownProject } from '../../runs/machine-stores.ts';
 import { BackgroundRecord } from './background-watch.ts';
 import { lookAtRun } from '../../runs/numbered-runs.ts';
 import { openReadableStore, shownStore } from '../../runs/open-store.ts';
@@ -88,7 +88,7 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
       isLive,
       isStore,
       get name() {
-        return basename(place.folder);
+        return basename(shownFolder(place.folder));
       },
       fileOf: (runId) => (isStore ? files.ofRun(runId) : files.of(path)),
       look: (runId) => lookAtRun({ id: runId, path, isStore }),
@@ -144,7 +144,7 @@ export async function watchMachine(parts: WatchMachineParts): Promise<boolean> {
         running.push(follow(path, place, runs));
       }
       if (!isTold && parts.project !== undefined && followed.size === 0 && stores.size === 0) {
-        const known = [...places.values()].map(({ folder }) => basename(folder));
+        const known = [...places.values()].map(({ folder }) => basename(shownFolder(folder)));
         terminal.complain(`coxswain: ${unknownProject(parts.project, known).message}; waiting for one`);
       }
       isTold = true;
@@ -182,7 +182,7 @@ class SessionPlace implements Place {
   }
 
   get folder(): string {
-    return this.#folder ?? dirname(this.#path);
+    return this.#folder ?? folderOfFile(this.#path);
   }
 
   async look(): Promise<void> {
