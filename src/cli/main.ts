@@ -1,7 +1,6 @@
 import { CommanderError, Command } from 'commander';
 import { CoxswainError, invalidArgument, messageOf } from '../core/base/error.ts';
 import { printableCut } from '../core/base/printable.ts';
-import { removedMessage } from './terminal/removed-commands.ts';
 import { Terminal, type TerminalStreams } from './terminal/terminal.ts';
 import { readFileSync } from 'node:fs';
 import type { CommandDefinition, OptionDefinition } from './commands/command-definition.ts';
@@ -48,9 +47,7 @@ function reportError(error: unknown, args: readonly string[], terminal: Terminal
     if (error.code !== 'commander.help') {
       const isKnown = error.code !== 'commander.unknownCommand' && /^\w/.test(command);
       const help = isKnown ? `coxswain ${command} --help` : 'coxswain --help';
-      terminal.complain(
-        `coxswain: ${removedMessage(error, args) ?? message.replace(/^error: |\.$/g, '')}; see ${help}`,
-      );
+      terminal.complain(`coxswain: ${message.replace(/^error: |\.$/g, '')}; see ${help}`);
     }
     return USAGE;
   }

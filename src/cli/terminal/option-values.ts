@@ -1,6 +1,5 @@
 import { invalidArgument } from '../../core/base/error.ts';
 import { parseDuration } from '../../core/base/number-text.ts';
-import { removedOptionText } from './removed-commands.ts';
 import { printableCut } from '../../core/base/printable.ts';
 
 const SHOWN_CHARS = 80;
@@ -36,8 +35,5 @@ export function spanOption(option: string, text: string, examples: string): numb
 export function choiceOption<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
   const name = names.find((one) => one === text);
   if (name !== undefined) return name;
-  throw invalidArgument(
-    removedOptionText(`${option} ${text}`) ??
-      `${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`,
-  );
+  throw invalidArgument(`${option} ${printableCut(text, SHOWN_CHARS)}: give one of ${names.join(', ')}`);
 }

@@ -41,7 +41,7 @@ function unknownOption(option: string, shapes: object): CoxswainError {
 function nameHint(name: string, names: readonly string[]): string {
   const nearest = nearestName(name, names);
   const known = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`;
-  return removedText(name) ?? (nearest === undefined ? known : `did you mean ${nearest}?`);
+  return nearest === undefined ? known : `did you mean ${nearest}?`;
 }
 
 function optionOf(name: string, value: unknown, shape: Shape): unknown {
@@ -99,24 +99,4 @@ export function editDistance(one: string, other: string): number {
 
 function cellAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
-}
-
-/** Removed options, fields and values of the configuration, with what to use instead. */
-const REMOVED: Readonly<Record<string, string>> = {
-  context_degradation: 'no other detector reports repeated reads; stall reports a run that brings nothing new',
-  forceTurn: 'give the advice at pre_tool_selection, or ask the model again in your own code',
-  gates: 'give your tools to the SDK per step with prepareStep and activeTools; coxswain advises and never blocks',
-  jsonl: 'store records in a SQLite file and write JSON lines with coxswain export, or with a sink of your own',
-  outputEscalation: 'set maxOutputTokens in your request',
-  maxSpillBytes: 'records beyond the queue become a gap; maxQueued and maxQueuedBytes set its size',
-  partitioning: 'delete old runs with coxswain gc, or many at once with the statement in docs/postgres.md',
-  sequential_when_parallel: 'the guidance parallelToolReminder says it to the agent',
-  spill: 'use drop-newest, or wait with a larger maxQueued',
-  tool_avoidance: 'tell the agent which tools to prefer in its instructions',
-  transforms: 'change the messages of a step with prepareStep of the SDK',
-  spillFolder: 'records beyond the queue become a gap; maxQueued and maxQueuedBytes set its size',
-};
-
-export function removedText(name: string): string | undefined {
-  return Object.hasOwn(REMOVED, name) ? `${name} was removed; ${REMOVED[name]}` : undefined;
 }

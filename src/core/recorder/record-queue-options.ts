@@ -1,5 +1,4 @@
 import { invalidArgument } from '../base/error.ts';
-import { removedText } from '../base/check-members.ts';
 import type { InputCounts } from '../base/input-fault.ts';
 
 /** The reaction to a failing sink. `drop`: records are dropped and counted. `throw`: `flush` and `end` throw. */
@@ -58,10 +57,7 @@ export function queueLimits(options: RecordQueueOptions): QueueLimits {
 
 function checkPolicy(name: string, policy: string | undefined, policies: readonly string[]): void {
   if (policy === undefined || policies.includes(policy)) return;
-  const removed = removedText(policy);
-  throw invalidArgument(
-    `${name} must be ${policies.join(' or ')}, got ${JSON.stringify(policy)}${removed === undefined ? '' : `; ${removed}`}`,
-  );
+  throw invalidArgument(`${name} must be ${policies.join(' or ')}, got ${JSON.stringify(policy)}`);
 }
 
 /**

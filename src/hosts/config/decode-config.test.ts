@@ -226,15 +226,3 @@ test('decoding never throws', () => {
     }),
   );
 });
-
-test.each([
-  [{ detectors: { tool_avoidance: false } }, 'detectors.tool_avoidance', 'tool_avoidance was removed; tell the agent'],
-  [
-    { detectors: { sequential_when_parallel: false } },
-    'detectors.sequential_when_parallel',
-    'was removed; the guidance',
-  ],
-  [{ detectors: { context_degradation: { windowSize: 9 } } }, 'detectors.context_degradation', 'was removed; no other'],
-])('a removed field is named with what to use instead', (json, path, message) => {
-  expect(problemsOf(json)).toEqual([{ kind: 'unknown-field', path, message: expect.stringContaining(message) }]);
-});

@@ -2,7 +2,7 @@ import { checkTogether, type ConfigReading } from './check-together.ts';
 import type { ConfigProblem } from './config-problem.ts';
 import { configShape } from './config-shape.ts';
 import type { CoxswainConfig } from './coxswain-config.ts';
-import { nearestName, removedText } from '../../core/base/check-members.ts';
+import { nearestName } from '../../core/base/check-members.ts';
 import { present, isJsonObject } from '../../core/base/json.ts';
 import {
   expectedText,
@@ -220,28 +220,25 @@ class ShapeDecoder {
 
   #reportUnknown(name: string, names: readonly string[], path: string): void {
     if (this.#isFull()) return;
-    const removed = removedText(name);
-    const suggestion = removed === undefined ? this.#options.suggestName(name, names) : undefined;
+    const suggestion = this.#options.suggestName(name, names);
     const memberPath = path === '' ? name : `${path}.${name}`;
     this.#addProblem({
       path: memberPath.slice(0, 200),
       kind: 'unknown-field',
       message:
-        removed ??
-        (suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field'),
+        suggestion === undefined ? `there is no such field; there are ${names.join(', ')}` : 'there is no such field',
       ...present({ suggestion }),
     });
   }
 
   #reportWrong(value: unknown, shape: Shape, path: string): typeof VOID {
     if (this.#isFull()) return VOID;
-    const removed = shape.kind === 'choice' && typeof value === 'string' ? removedText(value) : undefined;
-    const suggestion = removed === undefined ? suggestValue(value, shape) : undefined;
+    const suggestion = suggestValue(value, shape);
     const foundValue = foundText(value, shape.kind === 'text' && shape.isSecret === true);
     return this.#addProblem({
       path,
       kind: 'value',
-      message: `must be ${expectedText(shape)}, got ${foundValue}${removed === undefined ? '' : `; ${removed}`}`,
+      message: `must be ${expectedText(shape)}, got ${foundValue}`,
       ...present({ suggestion }),
     });
   }

@@ -12,7 +12,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { invalidArgument } from '../../../core/base/error.ts';
 import type { NotifyFailure } from '../../../hosts/notify/notification.ts';
 import { postJson } from '../../../hosts/notify/webhook-target.ts';
-import { removedOptionText } from '../../terminal/removed-commands.ts';
 
 const MAX_WRITTEN = 1_000;
 
@@ -96,9 +95,7 @@ export function reportTarget(text: string): ReportTarget {
   const url = URL.parse(text);
   const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname));
   if (url !== null && isSafe) return { url: text, name: `the webhook at ${url.host}` };
-  throw invalidArgument(
-    removedOptionText(`--to ${url?.protocol ?? ''}`) ?? '--to takes an address that begins with https://',
-  );
+  throw invalidArgument('--to takes an address that begins with https://');
 }
 
 async function sendReport(target: ReportTarget, report: SentReport): Promise<NotifyFailure | undefined> {

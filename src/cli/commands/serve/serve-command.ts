@@ -16,7 +16,6 @@ import { openStore } from '../../../stores/registry/open-store.ts';
 import { OtlpEndpoint } from '../../../hosts/otlp/otlp-endpoint.ts';
 import { DEFAULT_PAUSE_MS, OtlpIntake } from '../../../hosts/otlp/otlp-intake.ts';
 import { isLoopback, startOtlpServer, type OtlpServerOptions, otlpToken } from '../../../hosts/otlp/otlp-server.ts';
-import { removedOptionText } from '../../terminal/removed-commands.ts';
 import { shellWord } from '../../terminal/time-text.ts';
 
 interface ServeOtlpOptions {
@@ -125,8 +124,8 @@ export async function serveCommand(
   terminal: Terminal,
 ): Promise<number> {
   if (action !== 'otlp') {
-    const removed = removedOptionText(`serve ${action ?? 'start'}`);
-    throw invalidArgument(removed ?? `unknown action ${printable(String(action))}; the only one is otlp`);
+    const found = action === undefined ? 'an action is missing' : `unknown action ${printable(action)}`;
+    throw invalidArgument(`${found}; the only one is otlp`);
   }
   const projectFolder =
     options.project === undefined
