@@ -158,10 +158,9 @@ test.each(SCENES.filter(({ host }) => existsSync(programOf(host))))('$host: $abo
     const options = {
       cwd: project,
       env: { ...env, ...more },
-      stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,
-    } as const;
-    const child = spawn(program, args, options);
+    };
+    const child = spawn(program, args, { ...options, stdio: ['pipe', 'ignore', 'ignore'] });
     if (isAsked !== true) child.stdin?.end();
     children.push(child);
     return child;

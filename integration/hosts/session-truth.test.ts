@@ -112,7 +112,7 @@ class Home {
     const started = startProgram(
       programOf(this.#host),
       [
-        ...(args ?? this.driver.args)('Investigate', files, place),
+        ...(args === undefined ? this.driver.args('Investigate', place) : args('Investigate', files, place)),
         ...(typeof options === 'function' ? options(place) : options),
       ],
       { cwd: this.project, env: { ...this.env, ...this.driver.env(place), ...this.more } },
@@ -142,7 +142,7 @@ class Home {
     try {
       const { runs } = await store.listRuns();
       const incomplete = await incompleteRuns(runs, { ...places, nowMs: Date.now() + 60_000 });
-      await completeRuns(incomplete, { store, projectFolder: this.project, env: this.env });
+      await completeRuns(incomplete, store, this.project, this.env);
     } finally {
       await store.close();
     }
@@ -244,7 +244,10 @@ const SCENES: Readonly<Record<SceneName, (home: Home, scene: HostScene) => Promi
   },
   fork: async (home, scene) => {
     await home.run([one(home.driver.shell('echo one')), DONE]);
-    await home.run([one(home.driver.shell('echo two')), DONE], { args: scene.nextArgs });
+    await home.run(
+      [one(home.driver.shell('echo two')), DONE],
+      scene.nextArgs === undefined ? {} : { args: scene.nextArgs },
+    );
   },
 };
 
@@ -268,7 +271,7 @@ for (const host of HOSTS) {
             const home = new Home(host);
             // The file of a subagent of Codex has the id of the subagent.
             const importedId = (id: string): string =>
-              id.replace(...(host === 'codex' ? ([/^.*\//, ''] as const) : (['/', '/agent-'] as const)));
+              host === 'codex' ? id.replace(/^.*\//, '') : id.replace('/', '/agent-');
             await (typeof scene === 'object' ? SCENES[name as SceneName](home, scene) : SITUATIONS[name]?.(home));
             if (name.includes('killed')) await home.complete();
             const imported = await home.imported();
