@@ -228,6 +228,19 @@ test('kept facts that are damaged are read again and replaced', async () => {
   expect(readFileSync(path).subarray(0, 6).toString()).toBe('SQLite');
 });
 
+test('facts that another build kept are read again, and those of this one are not', async () => {
+  const first = await report('warm', '--json');
+  const change = (print: string): void => {
+    const database = new DatabaseSync(join(home, 'warm/coxswain/reports.db'));
+    database.exec(`UPDATE sources SET print = ${print}, runs = replace(runs, 'Do worked', 'Do nothing')`);
+    database.close();
+  };
+  change(`'another' || substr(print, instr(print, ' '))`);
+  expect(await report('warm', '--json')).toEqual(first);
+  change('print');
+  expect(String((await report('warm', '--json'))[1])).toContain('Do nothing');
+});
+
 test('what was not read for 30 days is deleted', async () => {
   await report('warm', '--since', 'all');
   expect(rowsIn('warm')).toBeGreaterThan(12);

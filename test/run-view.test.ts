@@ -16,10 +16,10 @@ import { hardRuns } from './hard-runs.ts';
 
 /** Everything that a view says. */
 function saidBy(view: RunView): unknown {
-  const { adviceLeftOut, advice, counts, lostRecords, lostStarts, missingResults, openCalls, outcome } = view;
+  const { adviceLeftOut, advice, counts, lostRecords, openCalls, outcome } = view;
   const { failures, patterns, resumptions, started, usage } = view;
   const strip = [failures.length, failures.counts()];
-  const lost = { lostRecords, lostStarts, missingResults, openCalls };
+  const lost = { lostRecords, openCalls };
   return { advice, adviceLeftOut, counts, lost, outcome, patterns, resumptions, started, strip, usage };
 }
 
@@ -136,16 +136,15 @@ test('patterns of a steered run are those on its record, unless they are to be r
   expect(kindsOf(again)).toContain('repeated_error');
 });
 
-test('it knows what was lost: records of gaps, starts, and results', () => {
+test('it knows what was lost: records of gaps, and results', () => {
   const lostOf = (wanted: string): readonly number[] => {
     const view = viewOf(hardRuns().find(({ id }) => id === wanted)?.records ?? []);
-    return [view.lostRecords, view.lostStarts, view.missingResults, view.openCalls.length, view.resumptions];
+    return [view.lostRecords, view.openCalls.length, view.resumptions];
   };
-  expect(lostOf('gap-over-starts-and-ends')).toEqual([7, 2, 0, 1, 0]);
-  expect(lostOf('lost-starts-only')).toEqual([0, 3, 0, 0, 0]);
-  expect(lostOf('result-missing')).toEqual([0, 0, 1, 0, 0]);
-  expect(lostOf('truncated')).toEqual([0, 0, 0, 2, 0]);
-  expect(lostOf('resumed-lost-start')).toEqual([0, 1, 0, 0, 1]);
+  expect(lostOf('gap-over-starts-and-ends')).toEqual([7, 1, 0]);
+  expect(lostOf('lost-starts-only')).toEqual([0, 0, 0]);
+  expect(lostOf('truncated')).toEqual([0, 2, 0]);
+  expect(lostOf('resumed-lost-start')).toEqual([0, 0, 1]);
 });
 
 test('cost is what the host states, else what the model costs; of a pattern it is that of the answers while it was open', () => {

@@ -6,10 +6,11 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { systemClock } from '../../core/base/clock.ts';
 import { type Json, jsonOf, present } from '../../core/base/json.ts';
 import type { RunFacts } from '../../core/facts/run-facts.ts';
+import { BUILD_HASH } from '../../core/node/build-hash.ts';
 import { makeOwnFolder } from '../../core/node/guarded-file.ts';
 
-/** Increase this number when `RunFacts`, or what a failed call or a key is, changes. Rows of other layouts are not read. */
-const LAYOUT = 66;
+/** Rows of another build are not read. Code that was not built reads only its own. */
+const BUILD = BUILD_HASH ?? `${performance.timeOrigin}`;
 const MAX_SOURCES = 20_000;
 const MAX_BYTES = 200_000_000;
 const MAX_WAITING_BYTES = 4_000_000;
@@ -54,10 +55,10 @@ export class FactsCache {
   get(place: string, print: string): KeptFacts | undefined {
     return this.#use((database) => {
       const row = database && this.#find?.get(keyOf(place));
-      if (row?.['print'] !== `${LAYOUT} ${print}`) return undefined;
+      if (row?.['print'] !== `${BUILD} ${print}`) return undefined;
       const { instructions, keys } = row;
       if (!(keys instanceof Uint8Array) || !(instructions instanceof Uint8Array)) return undefined;
-      // `put` stores the same shape. Rows of another layout have another print.
+      // `put` stores the same shape. Rows of another build have another print.
       const kept = jsonOf(String(row['runs'])) as { about: Json; runs: readonly KeptRun[] } | undefined;
       return kept === undefined ? undefined : { about: kept.about, runs: wholeRuns(kept.runs, { keys, instructions }) };
     });
@@ -71,7 +72,7 @@ export class FactsCache {
     const instructions = Buffer.from(hasInstructions ? JSON.stringify(runs.map((run) => run.instructions)) : '');
     const keys = new Uint8Array(Float64Array.from(runs.flatMap((run) => Array.from(run.keys))).buffer);
     const text = JSON.stringify({ about, runs: kept });
-    this.#waiting.push([keyOf(place), `${LAYOUT} ${print}`, systemClock.nowMs(), text, keys, instructions]);
+    this.#waiting.push([keyOf(place), `${BUILD} ${print}`, systemClock.nowMs(), text, keys, instructions]);
     this.#waitingBytes += text.length + keys.length + instructions.length;
     if (this.#waitingBytes > MAX_WAITING_BYTES) this.#write();
   }

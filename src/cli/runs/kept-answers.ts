@@ -11,9 +11,6 @@ import { pricesInForce } from './open-store.ts';
 import { standsAs, type Standing } from './run-standing.ts';
 import type { SessionAnswer } from './session-threads.ts';
 
-/** The bundler replaces this constant with a hash of the sources. */
-declare const COXSWAIN_BUILD: string | undefined;
-
 /** The last line of a session that is being written may be incomplete, or all of a file that has no lines. */
 export const AT_REST_MS = 60_000;
 
@@ -30,19 +27,11 @@ interface About {
 export class KeptAnswers {
   readonly #cache: FactsCache;
   readonly #standing: Standing | undefined;
-  readonly #build: string;
   #print: string | undefined;
 
-  /** @param build  changes with the code, so that no other version's words are shown */
-  constructor(folder: string, standing: Standing | undefined, build: string) {
+  constructor(folder: string, standing: Standing | undefined) {
     this.#cache = new FactsCache(folder, 'reports');
     this.#standing = standing;
-    this.#build = build;
-  }
-
-  /** Undefined for code that was not built, which may change at any time. */
-  static ofBuild(folder: string, standing: Standing | undefined): KeptAnswers | undefined {
-    return typeof COXSWAIN_BUILD === 'string' ? new KeptAnswers(folder, standing, COXSWAIN_BUILD) : undefined;
   }
 
   /** Changes with the file. Undefined for a file that may be changing, and for a database. */
@@ -62,7 +51,7 @@ export class KeptAnswers {
   }
 
   #printWith(text: string): string {
-    this.#print ??= `${this.#build} ${hashText(JSON.stringify(pricesInForce() ?? null))}`;
+    this.#print ??= hashText(JSON.stringify(pricesInForce() ?? null));
     return `${this.#print} ${text}`;
   }
 

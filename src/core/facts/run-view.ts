@@ -93,8 +93,6 @@ export class RunView {
   #recent: readonly RecentWork[] = [];
   #changedPatterns: readonly TrajectoryPattern[] = [];
   #resumptions = 0;
-  #lostStarts = 0;
-  #missingResults = 0;
 
   constructor({ advice, detectors = [], hasWork = true, prices, recompute = false }: RunViewOptions = {}) {
     this.#hasWork = hasWork;
@@ -223,13 +221,6 @@ export class RunView {
   get lostRecords(): number {
     return this.counts.lostRecords ?? 0;
   }
-  get lostStarts(): number {
-    return this.#lostStarts;
-  }
-  /** Number of calls whose source states that it contains no result. `openCalls` contains other calls without a result. */
-  get missingResults(): number {
-    return this.#missingResults;
-  }
   /** Calls without a result, oldest first; at most 512. */
   get openCalls(): readonly RunCall[] {
     return this.#openCalls.entries().map(([, call]) => call);
@@ -349,8 +340,6 @@ export class RunView {
     const openCall = this.#openCalls.end(id);
     const isKnown = !startLost && openCall !== undefined && openCall !== 'forgotten';
     const call = isKnown ? openCall : this.#beginCall({ ...payload, args: null }, seq);
-    if (startLost) this.#lostStarts += 1;
-    if (resultMissing) this.#missingResults += 1;
     if (failed) this.#failures.mark(call.number - 1, true);
     this.#costAtLastEnd = this.#usage.costUsd ?? 0;
     if (this.#analysis === undefined) this.#recordedPatterns.countRepeat(call, payload);

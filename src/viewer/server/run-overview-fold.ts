@@ -4,12 +4,7 @@ import { hashText } from '../../core/base/hash.ts';
 import { present } from '../../core/base/json.ts';
 import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
 import type { TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
-import type {
-  FeedbackProduced,
-  GuidanceProduced,
-  TrajectoryPayload,
-  TrajectoryRecord,
-} from '../../core/records/trajectory-record.ts';
+import type { FeedbackProduced, GuidanceProduced, TrajectoryRecord } from '../../core/records/trajectory-record.ts';
 import type { AdviceOutcome } from '../../core/facts/advice-outcome.ts';
 import { followedText } from '../../core/facts/followed-text.ts';
 import { takesLong } from '../../core/facts/run-alert.ts';
@@ -21,7 +16,6 @@ import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
 import { isFlagged, isStuckNow, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
-import { WorkFold } from '../../core/facts/run-work.ts';
 import type { AdviceMark, ChangedFile, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
 import { RunRows } from './run-rows.ts';
 import { StripFold, type KnownTimeline } from './strip-fold.ts';
@@ -69,7 +63,6 @@ export class RunOverviewFold implements KnownTimeline {
   readonly rows: RunRows = new RunRows();
   #nextSeq = 0;
   #point: AdviceMark['point'];
-  readonly #work = new WorkFold();
   readonly #files = new Map<string, ChangedFile>();
 
   /** The `seq` after the last processed record. A gap counts as processed. */
@@ -88,7 +81,7 @@ export class RunOverviewFold implements KnownTimeline {
     const costUsd = this.#strip.fold(record, { call, usage: () => this.#view.usage });
     const failure = this.#story.fold(call, call?.endSeq === undefined ? undefined : errorLineOf(call, record));
     this.rows.fold(record, { call, failure, costUsd });
-    this.#noteWork(payload, call);
+    this.#noteFiles(call);
     if (payload.kind === 'evaluation') this.#point = payload.point;
     else if (payload.kind === 'feedback_produced' || payload.kind === 'guidance_produced') this.#noteAdvice(payload);
     else if (payload.kind === 'feedback_delivered') this.#noteDelivery(payload.advice_id, payload.channel);
@@ -113,7 +106,7 @@ export class RunOverviewFold implements KnownTimeline {
     const isJudged = judged.lastAct !== undefined || parentRunId !== undefined;
     const kinds = [...new Set(patterns.map(({ kind }) => kind))].slice(0, MAX_KINDS);
     const { errorLine, wasted } = this.#story;
-    const { work } = this.#work;
+    const { work } = this.#view.work;
     const deliveredAdvice = advice.filter(({ delivery }) => delivery === 'delivered');
     return {
       patterns: kinds,
@@ -141,8 +134,7 @@ export class RunOverviewFold implements KnownTimeline {
     };
   }
 
-  #noteWork(payload: TrajectoryPayload, call: RunCall | undefined): void {
-    this.#work.fold(payload, call);
+  #noteFiles(call: RunCall | undefined): void {
     if (call?.endSeq === undefined) return;
     const place = this.#placeOf(call.number - 1);
     const check = lastSeenCheck(this.#view.checks);
@@ -150,7 +142,7 @@ export class RunOverviewFold implements KnownTimeline {
       for (const [path, file] of this.#files)
         if (file.firstFailure === undefined) this.#files.set(path, { ...file, firstFailure: place });
     }
-    const { files } = this.#work;
+    const { files } = this.#view.work;
     if (files.size === this.#files.size) return;
     for (const path of files) if (!this.#files.has(path)) this.#files.set(path, { path, firstEdit: place });
   }

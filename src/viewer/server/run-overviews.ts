@@ -14,11 +14,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { hashText } from '../../core/base/hash.ts';
-import { defaultDetectors } from '../../core/detect/detectors/default-detectors.ts';
+import { BUILD_HASH } from '../../core/node/build-hash.ts';
 import { RunRows } from './run-rows.ts';
 
-/** Increase this number when `RunExtras`, `Overview` or their computation changes. Rows of other layouts are not read. */
-const LAYOUT = 20;
 const BATCH_ROWS = 500;
 const BATCH_MS = 1_000;
 /** Maximum number of cached timelines. Each takes about 100 KB. */
@@ -35,7 +33,7 @@ function fingerprintOf(run: RunSummary): string {
 
 /**
  * Caches the extras of runs and the timelines of long runs across restarts, in a SQLite file of the user's cache folder. A row is valid as long as the run's state
- * (`fingerprintOf`) and the detectors are unchanged. If the file fails, the viewer works without the cache.
+ * (`fingerprintOf`) and the build are unchanged. If the file fails, the viewer works without the cache.
  */
 class RunIndex {
   readonly #source: string;
@@ -44,7 +42,7 @@ class RunIndex {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(folder: string | undefined, sourcePath: string) {
-    this.#source = hashText(`${LAYOUT} ${sourcePath} ${JSON.stringify(defaultDetectors())}`);
+    this.#source = hashText(`${BUILD_HASH} ${sourcePath}`);
     this.#database = folder === undefined ? undefined : openDatabase(folder);
   }
 
@@ -53,7 +51,7 @@ class RunIndex {
     this.#useDatabase((database) => {
       const rows = database.prepare('SELECT run_id, print, extras FROM runs WHERE source = ?').iterate(this.#source);
       for (const row of rows) {
-        // `#writeBatch` stores the same shape. Rows of another layout have another source key.
+        // `#writeBatch` stores the same shape. Rows of another build have another source key.
         const extras = JSON.parse(String(row['extras'])) as OwnExtras;
         runs.set(String(row['run_id']), { fingerprint: String(row['print']), extras });
       }

@@ -1,5 +1,6 @@
 import type { FactsCache } from '../../runs/facts-cache.ts';
 import { KeptAnswers } from '../../runs/kept-answers.ts';
+import { BUILD_HASH } from '../../../core/node/build-hash.ts';
 import { cacheRoot } from '../../../core/node/state-places.ts';
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -170,7 +171,8 @@ async function machineReport(context: ReportContext): Promise<boolean> {
     const standing = await standingNow(hosts.flatMap((host) => host.sessions));
     let olderCount = 0;
     const { cache } = context.options;
-    answers = cache === undefined ? KeptAnswers.ofBuild(cacheRoot({ env: process.env }), standing) : undefined;
+    const isKept = cache === undefined && BUILD_HASH !== undefined;
+    answers = isKept ? new KeptAnswers(cacheRoot({ env: process.env }), standing) : undefined;
     const runs = runsOfMachine({
       onLeftOut: () => (olderCount += 1),
       store,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { pathToFileURL } from 'node:url';
+import { BUILD_HASH } from '../../../core/node/build-hash.ts';
 import { cacheRoot } from '../../../core/node/state-places.ts';
 import { systemClock } from '../../../core/base/clock.ts';
 import { jsonOf, present } from '../../../core/base/json.ts';
@@ -58,7 +59,8 @@ export async function viewCommand(
   const stop = new AbortController();
   const viewer = await startViewer({
     ...sources,
-    cacheFolder: cacheRoot({ env: process.env }),
+    // Code that was not built may change at any time.
+    ...(BUILD_HASH === undefined ? {} : { cacheFolder: cacheRoot({ env: process.env }) }),
     isKilled: await killedSessions(),
     failing: failuresReader(failureArgs, stop.signal),
     ...present({ port, labels: options.labels }),
