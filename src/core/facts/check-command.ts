@@ -395,7 +395,8 @@ const NAMED_FOLDER = /\s(?:\.\/)?(?:src|packages|lib|apps?|tests|test\/)\/?(?=\s
 const HOOK_RESULT = /^.{3,}\.{3,}\s*(?:\([^)]*\))?(?:Passed|Failed)$/m;
 const HOOK_FAILED = /(?:pre-commit|commit-msg) (?:script|hook) failed|hook (?:exited|declined)|\.{3,}Failed$/m;
 export const COMMIT: RegExp = /\bgit (?:-\S+ \S+ )*commit\b/;
-const COMMITTED = /^\[(detached HEAD|[\w./-]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
+const COMMITTED =
+  /^\[(detached HEAD|[^\s[\]~^:?*\\]+) (?:\([\w-]+\) )?[\da-f]{7,}\] ?(.*)(?:\n Author: .*)?(\n Date: .*)?/gm;
 
 /** Returns the commits that git printed: the branch, the subject, and the author date if it is not the time of the commit. */
 export function commitsIn(result: string): readonly RegExpExecArray[] {

@@ -171,6 +171,26 @@ test('a commit that a rebase or a reset makes again counts once', () => {
   expect(run('git commit -m c', '[fix 77777aa] c')).toEqual(['4 commits on fix']);
 });
 
+test('each commit that a line prints counts, in a loop, beside an amended one, and again on another branch', () => {
+  const fold = new WorkFold();
+  const run = (command: string, result: string): readonly string[] => {
+    const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: false } as const;
+    fold.fold(ended, { ...call, args: { command } });
+    return commitsText(fold.work);
+  };
+  run('git rebase main', '');
+  const loop = 'for r in a b c; do (cd $r && git commit -am "bump"); done';
+  expect(run(loop, '[main 1111111] bump\n[main 2222222] bump\n[main 3333333] bump')).toEqual(['3 commits on main']);
+  const amended = 'git add a && git commit --amend --no-edit >/dev/null && git add b && git commit -m "docs"';
+  expect(run(amended, '[main 4444444] docs\n 1 file changed')).toEqual(['4 commits on main']);
+  expect(run('git commit -m x && git commit --amend -m y', '[main 5555555] x\n[main 6666666] y')).toEqual([
+    '5 commits on main',
+  ]);
+  expect(run('git commit -am bump', '[main 7777777] bump')).toEqual(['5 commits on main']);
+  run('git commit -am bump', '[fix/#12+a 8888888] bump');
+  expect(fold.work.commitsOn).toEqual({ main: 5, 'fix/#12+a': 1 });
+});
+
 test('a commit that a reset takes back, and one that a rebase amends, is no commit of the run', () => {
   const run = (...commands: readonly (readonly [command: string, result: string])[]): readonly string[] => {
     const fold = new WorkFold();
@@ -442,6 +462,37 @@ test('every file that a command removes by name is changed', () => {
   const fold = new WorkFold();
   fold.fold(payload, { ...call, args: { command: 'cd /p && rm -f fixtures/a.toml fixtures/b.toml && rm -rf dist' } });
   expect(fold.work.filesChanged).toEqual(['fixtures/a.toml', 'fixtures/b.toml']);
+});
+
+test('a folder that is copied, or moved aside and removed, is no changed file', () => {
+  const fold = new WorkFold();
+  const ran = (command: string): void => fold.fold(payload, { ...call, args: { command } });
+  ran('cp -r skills.d skills.bak && mv app.old app.bak; cp -R new.app app.old; rm -rf app.bak');
+  ran('cp a.ts b.ts && mv c.ts d.ts && rm -rf e.ts');
+  expect(fold.work.filesChanged).toEqual(['b.ts', 'd.ts', 'e.ts']);
+});
+
+test('a call that fails after it wrote files changed them, if nothing could keep it from that', () => {
+  const filesAfter = (command: string, result: string): readonly string[] => {
+    const fold = new WorkFold();
+    const ended = { kind: 'tool_ended', tool_call_id: 'a', tool_name: 'Bash', result, is_error: true } as const;
+    fold.fold(ended, { ...call, failed: true, args: { command } });
+    return fold.work.filesChanged;
+  };
+  const write = "cd /w/app && mkdir -p src && cat > src/a.ts <<'EOF'\nlet a;\nEOF\n";
+  expect(filesAfter(`${write}npm test`, 'Exit code 1\n1 failed')).toEqual(['/w/app/src/a.ts']);
+  expect(filesAfter("sed -i 's/a/b/' a.ts && npm test && touch b.ts", 'Exit code 1\n1 failed')).toEqual(['a.ts']);
+  expect(filesAfter('npm run build; echo x > a.ts; npm test', 'Exit code 1\n1 failed')).toEqual(['a.ts']);
+  for (const [command, result] of [
+    [`${write}npm test`, 'Exit code 1\n/bin/bash: line 1: cd: /w/app: No such file or directory'],
+    [`${write}npm test`, 'Output: mkdir: src: Permission denied\nExit Code: 1'],
+    [`${write}npm test`, 'This command needs your approval'],
+    ['npm test && touch b.ts', 'Exit code 1\n1 failed'],
+    ['touch b.ts 2>/dev/null && npm test', 'Exit code 1\n1 failed'],
+    ['set -e; npm test; touch b.ts', 'Exit code 1\n1 failed'],
+    ['npm test || exit 1; touch b.ts', 'Exit code 1\n1 failed'],
+  ] as const)
+    expect(filesAfter(command, result)).toEqual([]);
 });
 
 test('the folders of temporary files of all systems are known', () => {

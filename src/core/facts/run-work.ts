@@ -3,9 +3,17 @@ import { hashText } from '../base/hash.ts';
 import { LruMap } from '../base/lru-map.ts';
 import { commandLineOf, COMMIT, commitsIn, patchIn } from './check-command.ts';
 import { backgroundIdIn } from './background-output.ts';
-import { commitCommands, filesWrittenIn, placeOf, shellChangesOf, withoutDocuments } from './shell-changes.ts';
+import {
+  certainChangesOf,
+  commitCommands,
+  filesWrittenIn,
+  placeOf,
+  shellChangesOf,
+  withoutDocuments,
+  type ShellChange,
+} from './shell-changes.ts';
 import { filesOfPatch } from '../detect/calls/patch-text.ts';
-import { printedIn } from '../detect/calls/shell-answer.ts';
+import { printedIn, shellAnswer } from '../detect/calls/shell-answer.ts';
 import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
@@ -90,7 +98,7 @@ const CHANGES = /\b(?:sed|perl|chmod|rm|mv|git|patch)\b/;
 /** What git, husky and wrappers print if a chain goes on after a commit that was not made. */
 const NOT_COMMITTED =
   /^FAILED: git commit\b|^husky - \S+ (?:script|hook)\b.*\b(?:failed|code)\b|^nothing (?:added )?to commit\b|^no changes added to commit\b/m;
-const AMENDS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s--amend\b|\bgt modify\b/;
+const AMENDS = /\bgit (?:-\S+ \S+ )*commit\b[^;&|\n]*?\s--amend\b|\bgt modify\b/g;
 /** Graphite, which prints what git says of the files. */
 const STACKS = /\bgt (?:create|modify)\b/;
 const FILES_CHANGED = /^ ?\d+ files? changed\b/m;
@@ -173,7 +181,13 @@ export class WorkFold {
     const result = payload.kind === 'tool_ended' ? printedIn(payload.result) : '';
     // A push that fails does not take back the commit before it.
     const hasCommitted = call.failed && command !== undefined && commitsIn(result).length > 0;
-    if ((call.failed && !hasCommitted) || call.resultMissing || call.outcome !== undefined) return;
+    if (call.resultMissing || call.outcome !== undefined) return;
+    if (call.failed && !hasCommitted) {
+      // Without an exit code, the command may not have run.
+      if (command !== undefined && payload.kind === 'tool_ended' && shellAnswer(payload.result) !== undefined)
+        this.#applyChanges(command, certainChangesOf(command, result), call.number);
+      return;
+    }
     if (DELEGATES.test(tool) && isJsonObject(args) && typeof (args['prompt'] ?? args['message']) === 'string')
       this.#delegated += 1;
     if (command !== undefined && SCRATCH.test(command)) return;
@@ -224,25 +238,27 @@ export class WorkFold {
   }
 
   /** Applies what a command does to files. Returns the words that this settles. */
-  #applyChanges(command: string, number: number): readonly string[] {
-    return shellChangesOf(command).flatMap(({ files, kind }) => {
+  #applyChanges(command: string, changes: readonly ShellChange[], number: number): readonly string[] {
+    return changes.flatMap(({ files, kind }, index) => {
       const names = files.map((name) => plainPath(name.replaceAll(/^["']|["']$/g, '')));
+      const [, to = ''] = names;
       switch (kind) {
         case 'untracked':
           // The files stay as they are.
           return names;
         case 'removed':
           for (const name of names) {
-            if (this.#isMovedAway(name)) continue;
+            if (this.#isMovedAway(name) || isMovedTo(name, changes.slice(0, index))) continue;
             const isOwn = this.#forget(this.#filesAt([name], this.#created), number);
             if (!isOwn && isFileIn(command, name)) this.#rewriteFile(name, number, false);
           }
           return names;
         case 'moved':
-          this.#move(names, number);
+          // What is moved aside and then removed may be a folder.
+          this.#move(isRemoved(to, changes.slice(index + 1)) ? names.slice(0, 1) : names, number);
           return names;
         case 'copied':
-          if (isFileIn(command, names[1] ?? '')) this.#rewriteFile(names[1] ?? '', number, true);
+          if (isFileIn(command, to)) this.#rewriteFile(to, number, true);
           return names;
         case 'created':
         case 'written':
@@ -366,21 +382,30 @@ export class WorkFold {
       for (const file of files) this.#committed.add(file);
       if (commits) this.#afterCommit.clear();
       // An amended commit replaces the last one, which the run may have made.
-      const isNew = !AMENDS.test(command) || (this.#commits.length === 0 && !REWRITES.test(command));
-      if (!isNew) for (const file of files) this.#commits.at(-1)?.files.add(file);
+      const amending = command.match(AMENDS)?.length ?? 0;
+      const isFirst = this.#commits.length === 0 && !REWRITES.test(command);
+      let left = Math.max(commitCommands(command) - amending, isFirst ? 1 : 0);
+      if (left === 0) for (const file of files) this.#commits.at(-1)?.files.add(file);
       // `--quiet` prints nothing.
-      for (let left = isNew && made.length === 0 ? commitCommands(command) : 0; left > 0; left -= 1)
+      for (; made.length === 0 && left > 0; left -= 1)
         this.#addCommit(command, { branch: undefined, subject: '', files, isFixup: false });
+      const earlier = new Set(this.#subjects);
       for (const [, branch, title = '', date] of made) {
         // A part of the result would keep all of it in memory.
         const subject = hashText(title);
         const [, reverted] = REVERTED.exec(title) ?? [];
         if (reverted !== undefined) this.#revert(hashText(reverted), result, number);
-        const isSeen = this.#subjects.has(subject);
+        const isSeen = earlier.has(subject);
         // A rebase makes commits on no branch, with the date of their author.
-        const isMadeAgain = branch === NO_BRANCH ? isSeen || date !== undefined : isSeen && this.#rewrites;
+        const isMadeAgain =
+          branch === NO_BRANCH
+            ? isSeen || date !== undefined
+            : isSeen && this.#rewrites && !this.#isOfOtherBranch(subject, branch);
         if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
-        if (isNew && !isMadeAgain) this.#addCommit(command, { branch, subject, files, isFixup: FIXUP.test(title) });
+        // Beside an amended commit, which has the date of its author, a new one may stand.
+        if (amending > 0 && (left === 0 || (date !== undefined && !isFirst))) continue;
+        if (!isMadeAgain) this.#addCommit(command, { branch, subject, files, isFixup: FIXUP.test(title) });
+        left -= 1;
       }
     }
     // Before its first commit it rewrites those of others.
@@ -394,7 +419,13 @@ export class WorkFold {
     // A script that also reads changes a file that exists.
     for (const file of filesWrittenIn(line))
       if (FILE.test(file)) this.#rewriteFile(placeOf(line, file), number, !/read/i.test(line));
-    return this.#applyChanges(command, number);
+    return this.#applyChanges(command, shellChangesOf(command), number);
+  }
+
+  /** Returns true if the run made this commit on a branch of another name: the same once more is another commit. */
+  #isOfOtherBranch(subject: string, branch: string | undefined): boolean {
+    const made = this.#commits.findLast((commit) => commit.subject === subject)?.branch;
+    return made !== undefined && made !== branch;
   }
 
   /** Adds a file that was changed in another way than by an edit, which no edit puts back. */
@@ -486,6 +517,16 @@ function addPath(files: Set<string>, file: string): void {
   const isSame = (one: string): boolean =>
     one.startsWith('/') === file.startsWith('/') ? false : one.endsWith(`/${file}`) || file.endsWith(`/${one}`);
   if (![...files].some(isSame)) files.add(file);
+}
+
+function isMovedTo(name: string, changes: readonly ShellChange[]): boolean {
+  return changes.some(({ files, kind }) => kind === 'moved' && barePath(files[1] ?? '') === barePath(name));
+}
+
+function isRemoved(name: string, changes: readonly ShellChange[]): boolean {
+  return changes.some(
+    ({ files, kind }) => kind === 'removed' && files.some((file) => barePath(file) === barePath(name)),
+  );
 }
 
 /** A path of Windows is written with slashes. */

@@ -36,6 +36,45 @@ export function shellChangesOf(line: string): readonly ShellChange[] {
   return line.length > MAX_CHARS || !HINT.test(line) ? [] : readShell(line, [], changesUnder);
 }
 
+/** How shells and plain programs say that they failed. */
+const COMPLAINS =
+  /(?:^|: )(?:\S*sh|\(eval\)|cd|zoxide|cat|cp|mv|rm|tee|mkdir|touch|sed|perl|chmod|printf|echo|Can't open)\b[^\n]{0,60}?:|\bTraceback\b|^\s*File "<(?:stdin|string)>"/m;
+const PLAIN = /^(?:cd|cat|cp|mv|rm|tee|mkdir|touch|sed|perl|chmod|printf|echo|export|pwd|true)$/;
+const ENDS_SCRIPT = /^(?:exit|return|exec)$/;
+
+/**
+ * Returns the changes that a line made for certain although it failed: those of plain commands that nothing else could keep from running,
+ * and of which none complains in the result.
+ */
+export function certainChangesOf(line: string, result: string): readonly ShellChange[] {
+  if (line.length > MAX_CHARS || !HINT.test(line) || COMPLAINS.test(result)) return [];
+  return readShell(line, [], ({ commands }) => {
+    const found: ShellChange[] = [];
+    for (const { command } of commands) {
+      const parts = command.type === 'AndOr' ? command.commands : [command];
+      const or = command.type === 'AndOr' ? command.operators.indexOf('||') : -1;
+      const other = parts.findIndex((part) => !isPlain(part));
+      const ends = [other, or === -1 ? -1 : or + 1].filter((at) => at !== -1);
+      found.push(...parts.slice(0, Math.min(parts.length, ...ends)).flatMap(changesUnder));
+      if (other !== -1 && (/\bset -\w*e/.test(line) || isEnd(parts))) break;
+    }
+    return found;
+  });
+}
+
+function isPlain(node: SyntaxNode): boolean {
+  if (node.type === 'Pipeline') return node.commands.every(isPlain);
+  if (node.type !== 'Command') return false;
+  const hidesErrors = node.redirects.some(
+    ({ operator, descriptor }) => operator.includes('&') || descriptor !== undefined,
+  );
+  return !hidesErrors && PLAIN.test(node.name?.value ?? '');
+}
+
+function isEnd(parts: readonly SyntaxNode[]): boolean {
+  return parts.some((part) => part.type !== 'Command' || ENDS_SCRIPT.test(part.name?.value ?? ''));
+}
+
 /** Returns the number of `git commit` commands in a line; at least 1. */
 export function commitCommands(line: string): number {
   const count = (node: SyntaxNode): number => {
@@ -75,9 +114,13 @@ function changesOf([path = '', ...args]: readonly string[]): readonly ShellChang
       return [{ kind: 'created', files: names }];
     case 'rm':
       return [{ kind: 'removed', files: names }];
-    case 'mv':
     case 'cp':
-      return placed(program === 'mv', names);
+      // A folder that is copied is no file.
+      return args.some((word) => /^-\w*[rR]|^--recursive$/.test(word))
+        ? [{ kind: 'untracked', files: names }]
+        : placed(false, names);
+    case 'mv':
+      return placed(true, names);
     case 'git':
       return changesByGit(args);
     default:
