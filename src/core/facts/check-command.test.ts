@@ -32,6 +32,8 @@ test.each([
   ['cd infra && terraform validate', 'terraform validate'],
   ['npx next build', 'next build'],
   ['pre-commit run --all-files', 'pre-commit run'],
+  ['mix precommit', 'mix precommit'],
+  ['pnpm nx run @ci/server:typecheck', 'nx run @ci/server:typecheck'],
   ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
   ['nix flake check', 'nix flake check'],
   ['./scripts/test-filter.sh tmux 2>&1 | tail -3', 'scripts/test-filter.sh'],

@@ -155,7 +155,7 @@ export function commandLineOf(args: Json): string | undefined {
 
 /** Words of which one is in every command with a check. Only such a command is parsed. */
 const HINT =
-  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b|analy[sz]e|stan\b|psalm|credo|dialyzer|staticcheck|gosec|govuln|tidy|bandit|knip|pre-commit|prove\b/i;
+  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b|analy[sz]e|stan\b|psalm|credo|dialyzer|staticcheck|gosec|govuln|tidy|bandit|knip|pre-?commit|pre-?push|prove\b/i;
 
 function checksIn(line: string, task: string): readonly CheckCommand[] {
   if (!HINT.test(line) && !namedInTask(line, task)) return [];
@@ -289,7 +289,8 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
       !words.slice(1, index).some((one) => RUN_WORD.test(one))
     )
       return undefined;
-    const purpose = purposeOfName(word === 't' && program === 'npm' ? 'test' : word);
+    const name = program === 'nx' ? word.slice(word.indexOf(':') + 1) : word;
+    const purpose = purposeOfName(word === 't' && program === 'npm' ? 'test' : name);
     if (purpose !== undefined) {
       const key = [program, ...words.slice(1, index + 1)].join(' ');
       const own = TOOLCHAIN.test(program) ? { program: `${program} ${word}` } : {};
@@ -343,6 +344,7 @@ function purposeOfName(target: string): CheckPurpose | undefined {
   if (has('lint', 'lints', 'linter', 'eslint', 'vet')) return 'lint';
   if (has('typecheck', 'types', 'tsc', 'mypy') || (has('type') && has('check'))) return 'types';
   if (has('check', 'checks')) return has('format', 'fmt', 'style') ? 'lint' : 'check';
+  if (has('precommit', 'prepush') || (has('pre') && has('commit', 'push'))) return 'check';
   return has('build', 'compile', 'assemble') ? 'build' : undefined;
 }
 

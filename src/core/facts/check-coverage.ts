@@ -7,7 +7,9 @@ export function namesOthers(command: string, before: string): boolean {
 }
 
 function targetsOf(command: string): readonly string[] {
-  return command.split(/\s+/).flatMap((word) => (TARGET.test(word) && !NO_TARGET.test(word) ? [pathOf(word)] : []));
+  // A quoted text of several words is the name of a test.
+  const paths = command.replaceAll(/"[^"]*\s[^"]*"|'[^']*\s[^']*'|["']/g, '').replaceAll('\\', '/');
+  return paths.split(/\s+/).flatMap((word) => (TARGET.test(word) && !NO_TARGET.test(word) ? [pathOf(word)] : []));
 }
 
 const TARGET = /^(?:src|tests|packages|lib|apps?|[\w@./:[\]-]*[/.][\w@./:[\]-]*)$/;
@@ -47,7 +49,13 @@ export function namesFile({ command, names }: CheckCommand, file: string): boole
 /** Returns true if the first check covers the other and more. */
 export function isMore(check: CheckCommand, other: CheckCommand): boolean {
   if (check.isWide) return true;
-  return containsTargets(check.command, other.command) && !containsTargets(other.command, check.command);
+  const selects = check.names === undefined && other.names !== undefined;
+  return containsTargets(check.command, other.command) && (selects || !containsTargets(other.command, check.command));
+}
+
+/** Returns true if both checks select tests by name, and the first one leaves out what the other one selects. */
+export function selectsOthers({ names = '' }: CheckCommand, { names: others = '' }: CheckCommand): boolean {
+  return names !== '' && others !== '' && !others.startsWith(names);
 }
 
 export function covers(check: CheckCommand, other: CheckCommand): boolean {
@@ -58,7 +66,7 @@ export function covers(check: CheckCommand, other: CheckCommand): boolean {
   const isSame = purpose === check.purpose && isOfProgram(check, other);
   // Tests of a compiled language compile it first, as does what reads its types.
   const compiles =
-    (check.purpose === 'test' && /^(?:go|cargo) (?:build|check|vet)\b/.test(key)) ||
+    (check.purpose === 'test' && compilesFor(check, key)) ||
     (/^(?:go vet|cargo check)\b/.test(check.key) && /^(?:go|cargo) build\b/.test(key));
   if (check.isWide) return isSame || compiles || (check.purpose === 'all' && purpose !== 'task' && purpose !== 'hooks');
   // A target of a Go project runs the folder of its suite.
@@ -68,6 +76,18 @@ export function covers(check: CheckCommand, other: CheckCommand): boolean {
   if (check.names === undefined && containsTargets(check.command, command)) return true;
   if (names === undefined || names === '') return false;
   return check.names === undefined ? check.isSuite === true : check.names !== '' && names.startsWith(check.names);
+}
+
+const COMPILES =
+  /^(?:(?:go|cargo) (?:build|check|vet)|(?:dotnet|swift) build|(?:mvnw?|gradlew?) (?:test-?)?compile\w*|mix compile)$/;
+
+function compilesFor({ command, key: ownKey }: CheckCommand, key: string): boolean {
+  const isOwn = firstWord(ownKey) === firstWord(key) || /^(?:go|cargo)\b/.test(key);
+  return isOwn && COMPILES.test(key) && !/--no-build\b/.test(command);
+}
+
+function firstWord(key: string): string {
+  return key.split(' ', 1)[0] ?? '';
 }
 
 /** Returns true if the check ran in the folder of the other one, or around it, as far as both are known. */

@@ -34,6 +34,64 @@ test('a failed check of the whole project is made up for by none of its parts, a
   expect(failedAfter(ofFile, ['npx eslint src/ -f json', '2 errors'])).toEqual(['npx eslint src/ -f json']);
 });
 
+test('a run of the tests of some names makes up for no failed run of all of the file, and for none of other names', () => {
+  for (const [all, some] of [
+    ['npx vitest run a.test.ts', '-t x'],
+    ['npx playwright test a.spec.ts', '-g "POST /x creates y"'],
+    ['go test ./a', '-run X'],
+    ['pytest tests/a.py', '-k x'],
+  ] as const)
+    expect(failedAfter([all, '1 failed'], [`${all} ${some}`])).toEqual([all]);
+  const failed = ['go test ./a -run TestOne', 'FAIL'] as const;
+  expect(failedAfter(failed, ['go test ./a -run TestTwo'])).toEqual([failed[0]]);
+  expect(failedAfter(failed, ['go test ./a -run Test'])).toEqual([]);
+});
+
+test('tests make up for a failed build of the same project, unless they do not build', () => {
+  const build = ['dotnet build tests\\A\\A.csproj -v minimal', 'Build FAILED.'] as const;
+  expect(failedAfter(build, ['dotnet test tests\\A\\A.csproj'])).toEqual([]);
+  expect(failedAfter(build, ['dotnet test tests\\A\\A.csproj --no-build'])).toEqual([build[0]]);
+  expect(failedAfter(build, ['dotnet test tests\\B\\B.csproj'])).toEqual([build[0]]);
+  expect(failedAfter(['mvn compile', 'BUILD FAILURE'], ['mvn test'])).toEqual([]);
+  expect(failedAfter(['mvn compile', 'BUILD FAILURE'], ['dotnet test'])).toEqual(['mvn compile']);
+});
+
+test('a check never began if the command before it failed', () => {
+  const line = 'rm -rf out && npx playwright test a.spec.ts';
+  expect(resultsAfter([line, "Exit code 1\nrm: cannot remove 'out/a': Permission denied"])).toEqual([
+    'npx playwright test a.spec.ts could not run: it never began',
+  ]);
+  expect(failedAfter([line, 'rm: x\n1 failed'])).toHaveLength(1);
+});
+
+test('a check whose output is withheld, or that runs before and after its files are written in one line, is not seen to its end', () => {
+  const unseen = (command: string, result: string) => checksAfter([[command, undefined, result]])[0]?.isHidden;
+  expect(unseen('npx nx typecheck server', 'The answer is too long (107839 characters). Try others.')).toBe(true);
+  expect(unseen('gofmt -l a/; gofmt -w a/; echo done; gofmt -l a/', 'a/x.go\ndone\n')).toBe(true);
+  const none = 'None of the selected packages has a "lint" script\n';
+  expect(resultsAfter(['pnpm --filter server lint', undefined, none])).toEqual([
+    'pnpm --filter server lint ran nothing',
+  ]);
+});
+
+test('words of a failure that tests expect are no failure of the tests', () => {
+  const ledger = new CheckLedger();
+  const args = { command: 'npx vitest run 2>&1 | tail -30' };
+  const call = {
+    id: 'c',
+    number: 1,
+    tool: 'Bash',
+    args,
+    seq: 1,
+    startLost: false,
+    failed: false,
+    resultMissing: false,
+  };
+  const errorLine = 'Failed to send a notification: 403';
+  ledger.fold({ ...call, errorLine }, `${errorLine}\n Test Files  8 passed (8)\n Tests  159 passed (159)\n`, undefined);
+  expect(ledger.checks).toMatchObject([{ failed: false }]);
+});
+
 test('another program of the same purpose makes up for a failed one only if it does what that one does', () => {
   expect(failedAfter(['cargo fmt --check', 'Diff in src/a.rs'], ['cargo clippy'])).toEqual(['cargo fmt --check']);
   expect(failedAfter(['npx eslint .', '2 errors'], ['npx prettier --check .'])).toEqual(['npx eslint .']);

@@ -28,7 +28,7 @@ import {
   scriptsIn,
   voiceOf,
 } from './check-output.ts';
-import { covers, isMore, isOfFolder, isSamePlace, namesFile, namesOthers } from './check-coverage.ts';
+import { covers, isMore, isOfFolder, isSamePlace, namesFile, namesOthers, selectsOthers } from './check-coverage.ts';
 import { failureLine } from './failure-line.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { exitCodeIn, idIn, isAskedFor, isCell, isNotWritten, isRunning, openIdIn } from './background-output.ts';
@@ -49,11 +49,13 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 /** The hooks passed, and git made no commit. */
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
 
-const COLOUR = /\u001B\[[\d;]*m/g;
+const COLOUR = /\u001B\[[\d;?]*[A-Za-z]/g;
 /** What a host says of a command that it ended for its time, or that a signal ended. */
 const TIMED_OUT = /\bcommand timed out after \d|^failed in sandbox\b.*\bcommand (?:timed out|was killed by a signal)/i;
 /** The same of opencode, at the end. */
 const TERMINATED = /<bash_metadata>\s*bash tool terminated command after exceeding timeout\b/;
+/** What Serena gives instead of a long output. */
+const WITHHELD = /^\W*(?:result\W+)?The answer is too long \(\d+ characters\)/;
 const MAX_BACKGROUND = 16;
 /** Claude Code: `<task-id>b1x</task-id> … <summary>Background command "Run the tests" failed with exit code 1</summary>`. */
 const NOTICE = /<task-id>([\w-]+)<[^]*?<summary>[^<]*\bexit code (\d+)/;
@@ -84,10 +86,13 @@ export class CheckLedger {
   readonly #homes = new LruMap<string>(MAX_CHECKS);
 
   /** @param task  the task of the run: a command that it names is a check */
-  fold(call: RunCall, coloured: string, task: string | undefined): void {
+  fold({ errorLine, ...ended }: RunCall, coloured: string, task: string | undefined): void {
     const result = coloured.includes('\u001B') ? coloured.replaceAll(COLOUR, '') : coloured;
+    const found = this.#inFolder(checksOf(ended.args, task), ended.args);
+    // Words of a failure may be those that the tests expect.
+    const hasPassed = found.length > 0 && found.every((check) => voiceOf(check, result) === 'passed');
+    const call = hasPassed ? ended : { ...ended, ...present({ errorLine }) };
     const failed = hasFailed(call);
-    const found = this.#inFolder(checksOf(call.args, task), call.args);
     if (call.outcome !== undefined) {
       this.#noteUnknown(found, call.number, 'isRefused');
       return;
@@ -99,7 +104,11 @@ export class CheckLedger {
       return;
     }
     if (this.#foldBackground(call, result)) return;
-    if ((failed && TIMED_OUT.test(result.slice(0, 500))) || TERMINATED.test(result.slice(-300))) {
+    if (
+      (failed && TIMED_OUT.test(result.slice(0, 500))) ||
+      TERMINATED.test(result.slice(-300)) ||
+      WITHHELD.test(result)
+    ) {
       this.#noteUnknown(found, call.number, 'isHidden');
       return;
     }
@@ -289,11 +298,13 @@ export class CheckLedger {
       return;
     }
     const { hiddenBy = [] } = check;
+    // One result stands for what was found before and after the files were written.
+    const isTwice = (line ?? '').split(check.command).length > 2 && listsFiles(check, result);
     const ranNothing =
       saysNoFiles(result) || (!isFailure && hidersOf(check).length === 0 && saysNothingRan(check, result));
     // Its errors were not shown, so that those in the result are of others.
     const isOfOthers = !isFailure && check.purpose === 'build' && hiddenBy.length > 0 && NO_ERRORS.test(check.command);
-    if (ranNothing || isOfOthers) {
+    if (ranNothing || isOfOthers || isTwice) {
       this.#noteUnknown([check], number, ranNothing ? 'ranNothing' : 'isHidden');
       return;
     }
@@ -306,7 +317,8 @@ export class CheckLedger {
     const before = this.#checks.get(ownKey);
     // The check ran again before this output of its background run came.
     if (before !== undefined && !isUnknown(before) && before.number > number) return;
-    const notRun = failed ? whyNotRun(isWrong && isNotInstalled(check, result), result) : undefined;
+    const lineBefore = (line ?? '').replaceAll(/\s+/g, ' ').split(check.command, 1)[0];
+    const notRun = failed ? whyNotRun(isWrong && isNotInstalled(check, result), result, lineBefore) : undefined;
     if (notRun !== undefined) {
       this.#noteUnknown([check], number, notRun);
       return;
@@ -323,7 +335,8 @@ export class CheckLedger {
       before !== undefined &&
       !check.isWide &&
       ((isMore(before.check, check) && (!failed || before.failed) && !before.isWrong) ||
-        (before.failed && namesOthers(check.command, before.command)));
+        (before.failed &&
+          (namesOthers(check.command, before.command) || (!failed && selectsOthers(check, before.check)))));
     // Of the parts that passed after the whole project, the last one stands for all.
     const part = before?.failed === true ? check.command : '';
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
@@ -367,9 +380,9 @@ function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCh
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
 const FEW_CHARS = 1_000;
 
-function whyNotRun(isMissing: boolean, result: string): UnknownResult | undefined {
+function whyNotRun(isMissing: boolean, result: string, before?: string): UnknownResult | undefined {
   if (isMissing) return 'couldNotRun';
-  return neverBegan(result) ? 'neverBegan' : undefined;
+  return neverBegan(result, before) ? 'neverBegan' : undefined;
 }
 
 /** The script of Codex' code mode that ran the commands. */

@@ -222,7 +222,8 @@ export function saysNoFiles(result: string): boolean {
   return NO_FILES.test(result.slice(-MAX_CHARS));
 }
 
-const NO_FILES = /\bNo files were processed in the specified paths\b|^No test files found, exiting with code 1$/m;
+const NO_FILES =
+  /\bNo files were processed in the specified paths\b|^No test files found, exiting with code 1$|^None of the selected packages has an? "|^No projects matched the filters\b/m;
 
 /** Words of the last error of a check that its machine is to blame for. The first that occurs counts. */
 const LACKS: readonly (readonly [NonNullable<LastCheck['lacks']>, RegExp])[] = [
@@ -230,7 +231,7 @@ const LACKS: readonly (readonly [NonNullable<LastCheck['lacks']>, RegExp])[] = [
   ['docker', /\bCannot connect to the Docker daemon\b/],
   [
     'database',
-    /\bECONNREFUSED\b[^]{0,400}(?::|port: )(?:3306|5432|6379|27017)\b|\bcould not connect to server: Connection refused|\bconnection to server (?:at|on) [^\n]{1,100} failed: |\bCan't reach database server at\b/,
+    /\bECONNREFUSED\b[^]{0,400}(?::|port: )(?:3306|5432|6379|27017)\b|:(?:3306|5432|6379|27017)\): connection refused\b|\bcould not connect to server: Connection refused|\bconnection to server (?:at|on) [^\n]{1,100} failed: |\bCan't reach database server at\b/,
   ],
   [
     'network',
@@ -271,8 +272,17 @@ const ABORTED_BEFORE =
   /^(?:zsh|bash|sh)(?::\d+)?: no matches found: |^(?:\S+: )?(?:line \d+: )?cd:(?:\d+:)? [^\n]*[Nn]o such file or directory[^\n]*\s*$(?![^])|\bERR_PNPM_(?!RECURSIVE_(?:RUN|EXEC)_FIRST_FAIL)[A-Z_]+|^npm (?:ERR!|error) (?:Missing script: |code (?:EBADENGINE|EBADDEVENGINES|EJSONPARSE|ENOENT))|\b(?:cannot find|does not contain) main module\b|\bcontext loading failed: no go files to analyze\b|^stat \S+: directory not found$|^error: Script not found |^error The engine "\w+" is incompatible|defines "packageManager": "|^(?:Usage|Internal) Error: .*(?:lockfile|project)/m;
 const BEGUN = /^(?:> \S+@\S+ |> |\$ |\S+ \S+\$ )/m;
 
-export function neverBegan(result: string): boolean {
+/** @param before  the line up to the check: if all lines are of a program that it names before `&&`, that one failed */
+export function neverBegan(result: string, before = ''): boolean {
   const text = result.slice(0, FEW_CHARS);
+  const [, program] = /(?:^|[;&]\s*)([\w.-]+)(?: [^;&|]*)?&&\s*$/.exec(before) ?? [];
+  const lines = text
+    .replace(/^Exit code \d+\n/, '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const isOwn = (line: string): boolean =>
+    line.replace(/^(?:\/\S+\/)?(?:ba|z)?sh: (?:line \d+: )?/, '').startsWith(`${program}: `);
+  if (program !== undefined && lines.length > 0 && lines.every(isOwn)) return true;
   const at = text.search(ABORTED_BEFORE);
   return at >= 0 && !BEGUN.test(text.slice(0, at));
 }
