@@ -11,7 +11,6 @@ import {
   surest,
   type Candidates,
   describeJson,
-  type Recognition,
 } from './reading/choose-importer.ts';
 import { decompress, packingOf, openBytes, openZipArchive } from './reading/open-bytes.ts';
 import {
@@ -191,14 +190,6 @@ function linesImporterFor(head: TextHead, context: TextContext): LineImporter | 
   }
   const mayBeDocument = candidates.documents.length > 0 && head.bytes !== undefined;
   if (mayBeDocument && (!isMostlyJson(head) || isOneDocument(head))) return undefined;
-  return acceptedDespiteDamage(head, bestMatch, context);
-}
-
-function acceptedDespiteDamage(
-  head: TextHead,
-  bestMatch: Recognition<LineImporter> | undefined,
-  context: TextContext,
-): LineImporter {
   const value = decodedValues(head)[0];
   if (value === undefined) {
     if (head.bytes === undefined) {

@@ -99,7 +99,8 @@ function steeredTool<Tool extends CallableTool>(given: ToolParts, tool: Tool): T
         // The SDK's list of calls, with one of them.
         const returned: unknown = await tool.callTool([call] as never);
         answered = Array.isArray(returned) ? returned : [returned];
-        return resultIn(answered);
+        const responses = answered.flatMap((part) => responseOf(part) ?? []);
+        return responses.length === 1 ? responses[0] : responses;
       },
     });
     return feedback === undefined ? answered : withFeedback(answered, feedback);
@@ -107,11 +108,6 @@ function steeredTool<Tool extends CallableTool>(given: ToolParts, tool: Tool): T
   const callTool = async (calls: readonly FunctionCall[]): Promise<unknown> =>
     (await Promise.all(calls.map(callOne))).flat();
   return Object.create(tool, { callTool: { value: callTool, enumerable: true } });
-}
-
-function resultIn(parts: readonly unknown[]): unknown {
-  const responses = parts.flatMap((part) => responseOf(part) ?? []);
-  return responses.length === 1 ? responses[0] : responses;
 }
 
 function responseOf(part: unknown): JsonMembers | undefined {

@@ -361,7 +361,8 @@ function addRunnerListeners(runner: RunnerShape, { runs, guard, isWrapped, onAge
     const isMcpError = runs.toolDone(call.id);
     const { conversation } = runs.calling();
     const openCall = conversation.callOf(call);
-    const isOfFunction = isFunction(details);
+    const isOfFunction =
+      !isJsonObject(details) || !isJsonObject(details['toolCall']) || details['toolCall']['type'] === 'function_call';
     // The SDK reports a rejected action of a computer as its end. A function returns only its own text.
     const refusal = isOfFunction ? undefined : refusedBySdk(result);
     const outcome = { result, isError: isMcpError || saysThatItFailed(result), outcome: refusal };
@@ -372,12 +373,6 @@ function addRunnerListeners(runner: RunnerShape, { runs, guard, isWrapped, onAge
   return () => {
     for (const removeListener of offs) removeListener();
   };
-}
-
-function isFunction(details: unknown): boolean {
-  return (
-    !isJsonObject(details) || !isJsonObject(details['toolCall']) || details['toolCall']['type'] === 'function_call'
-  );
 }
 
 /** Reads the output of a shell, which the SDK passes as JSON. */

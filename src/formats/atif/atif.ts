@@ -91,13 +91,11 @@ function runIdOf(trajectory: JsonMembers, parent: string | undefined, source: Im
   const base = session ?? (parent === undefined ? sourceStem(source.name) : `${parent}/subagent`);
   if (parent !== undefined && base === parent) return `${parent}/subagent`;
   // The files of a continued run share the session id. Here each file is a separate run.
-  const continuation = continuationOf(trajectory);
-  return continuation === undefined ? base : `${base}/cont-${continuation}`;
-}
-
-function continuationOf(trajectory: JsonMembers): number | undefined {
   const extras = [membersOf(trajectory.agent).extra, trajectory.extra];
-  return extras.map((extra) => membersOf(extra).continuation_index).find((index) => typeof index === 'number');
+  const continuation = extras
+    .map((extra) => membersOf(extra).continuation_index)
+    .find((index) => typeof index === 'number');
+  return continuation === undefined ? base : `${base}/cont-${continuation}`;
 }
 
 function taskOf(steps: readonly unknown[]): string | undefined {

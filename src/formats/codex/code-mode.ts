@@ -11,15 +11,11 @@ export function callOfScript(script: unknown): Pick<CallShape, 'name' | 'args'> 
   const [, session] = POLL_IN_SCRIPT.exec(script) ?? [];
   if (session !== undefined && script.split('tools.').length === 2)
     return { name: 'write_stdin', args: { session_id: Number(session), chars: '', script } };
-  const cmd = scriptCommand(script);
-  return cmd === undefined ? undefined : { name: 'exec_command', args: { cmd, script } };
-}
-
-/** The commands of a script of the code mode that calls no other tool, one a line. Undefined for any other script. */
-function scriptCommand(script: string): string | undefined {
+  // A script that calls no other tool is its commands, one a line.
   const commands = Array.from(script.matchAll(COMMAND_IN_SCRIPT), ([, text = '']) => jsonOf(text));
   const isAll = commands.length > 0 && script.split('tools.').length === commands.length + 1;
-  return isAll && commands.every((command) => typeof command === 'string') ? commands.join('\n') : undefined;
+  const cmd = isAll && commands.every((command) => typeof command === 'string') ? commands.join('\n') : undefined;
+  return cmd === undefined ? undefined : { name: 'exec_command', args: { cmd, script } };
 }
 
 const SCRIPT_HEAD = /^Script (completed|failed)\b/;

@@ -60,9 +60,9 @@ function* sweAgentRunItems(document: JsonMembers, id: string): Generator<ImportI
   const steps = listOf(document.trajectory);
   const history = listOf(document.history).map((entry) => membersOf(entry));
   const ownHistory = history.filter((entry) => entry.is_demo !== true);
-  const introEntries = introduction(
-    ownHistory.length > 0 ? ownHistory : listOf(membersOf(steps[0]).query).map(membersOf),
-  );
+  const entries = ownHistory.length > 0 ? ownHistory : listOf(membersOf(steps[0]).query).map(membersOf);
+  const first = entries.findIndex((entry) => entry.role !== 'system' && entry.role !== 'user');
+  const introEntries = first === -1 ? entries : entries.slice(0, first);
   const items = new RunItems(id);
   yield items.begin('swe-agent', {
     task: textOrUndefined(sourceResult(introEntries.find((entry) => entry.role === 'user')?.content)),
@@ -75,11 +75,6 @@ function* sweAgentRunItems(document: JsonMembers, id: string): Generator<ImportI
   if (steps.length > 0) yield* stepItems(items, steps, ownHistory);
   else for (const entry of ownHistory.slice(introEntries.length)) yield* entryItems(items, entry, entryCallsOf(entry));
   yield* items.finish(sweAgentOutcome(document.info));
-}
-
-function introduction(entries: readonly JsonMembers[]): readonly JsonMembers[] {
-  const first = entries.findIndex((entry) => entry.role !== 'system' && entry.role !== 'user');
-  return first === -1 ? entries : entries.slice(0, first);
 }
 
 function* stepItems(

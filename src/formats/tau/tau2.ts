@@ -182,7 +182,9 @@ function* tau2TickItems(writer: RunItems, ticks: readonly unknown[]): Generator<
       continue;
     }
     const atMs = sourceTimeMs(tick.timestamp);
-    const calls = callsOf(tick);
+    // They are next to the chunk of the tick. In some files they are also, or only, inside it.
+    const agentCalls = listOf(tick.agent_tool_calls);
+    const calls = agentCalls.length > 0 ? agentCalls : listOf(membersOf(tick.agent_chunk).tool_calls);
     const results = listOf(tick.agent_tool_results);
     const agentSpeaks = addChunk(agent, tick.agent_chunk, atMs);
     const userSpeaks = addChunk(user, tick.user_chunk, atMs);
@@ -217,12 +219,6 @@ function takeText(utterance: Utterance): string {
   const { text } = utterance;
   utterance.text = '';
   return text;
-}
-
-/** Returns the agent's calls of a tick. They are next to its chunk. In some files they are also, or only, inside the chunk. */
-function callsOf(tick: JsonMembers): readonly unknown[] {
-  const agentCalls = listOf(tick.agent_tool_calls);
-  return agentCalls.length > 0 ? agentCalls : listOf(membersOf(tick.agent_chunk).tool_calls);
 }
 
 function* resultItems(writer: RunItems, result: unknown, atMs: number | undefined): Generator<ImportItem> {

@@ -1,6 +1,5 @@
 import type { ModelPrice } from '../../core/records/answer-cost.ts';
-import type { StopPolicy } from '../../core/steering/stop-policy.ts';
-import type { NoiseOptions } from '../../core/steering/advice/advice.ts';
+import type { SteeringOptions } from '../../core/steering/steering-options.ts';
 import type { Budget } from '../../core/base/budget.ts';
 import type { TimeSpan } from '../../core/base/deadline.ts';
 import type { DETECTORS } from '../../core/detect/detectors/default-detectors.ts';
@@ -10,20 +9,20 @@ import type { DoomLoopOptions } from '../../core/steering/guidance/built-in-guid
 import type { FeedbackTrigger } from '../../core/steering/prompt/feedback-provider.ts';
 import type { GuidanceDraft } from '../../core/steering/prompt/guidance-provider.ts';
 import type { FeedbackCadence, FeedbackDelivery } from '../../core/steering/prompt/prompt-template.ts';
-import type { ToolDeclarations } from '../../core/detect/calls/tool-semantics.ts';
 import type { FEEDBACK, GUIDANCE, GuidanceLimits } from './providers.ts';
 
 /**
  * The content of `coxswain.config.json`. Plain JSON. Absent fields have the values of `standardSteering()`. docs/configuration.md
  * lists every field with its default. `schema/coxswain.config.schema.json` contains the same information for editors.
  */
-export interface CoxswainConfig {
+export interface CoxswainConfig extends Pick<
+  SteeringOptions,
+  'mode' | 'stop' | 'noise' | 'maxGuidancePerTurn' | 'tools' | 'providerTimeLimitMs'
+> {
   /** Used by editors; ignored by coxswain. */
   readonly $schema?: string;
   /** False: only the providers named in this configuration are enabled. Default: true. Detectors are always enabled. */
   readonly standard?: boolean;
-  /** `shadow`: advice is recorded but not delivered. Default `steer`. */
-  readonly mode?: 'steer' | 'shadow';
   /** Share (0 to 1) of episodes whose advice is withheld at random, to measure its effect. Default: 0. */
   readonly holdout?: number;
   /** The time limit of a run: `45m`, `1h30m`, `90s`, or an object whose fields are added. Default: no deadline. */
@@ -32,26 +31,17 @@ export interface CoxswainConfig {
   readonly deadlineFrom?: DeadlineFrom;
   /** The budget of a run. An absent field means no limit. Default: no budget. */
   readonly budget?: Budget;
-  /** When a host that can stop runs should stop a run. Default: never. */
-  readonly stop?: StopPolicy;
   /** Model prices by model id, in addition to the built-in prices or replacing them. Used for reports, never for advice. */
   readonly prices?: Readonly<Record<string, Omit<ModelPrice, 'source' | 'checked'>>>;
   /** Default: `all`. */
   readonly delivery?: FeedbackDelivery;
   /** Default: `per-provider`. */
   readonly cadence?: FeedbackCadence;
-  readonly noise?: NoiseOptions;
-  /** Maximum number of guidance items per turn for all providers together. Default: 3. */
-  readonly maxGuidancePerTurn?: number;
-  /** Time limit of a provider call in milliseconds, after which the call counts as an overrun. Default: 50. */
-  readonly providerTimeLimitMs?: number;
   /** Advice may prevent a stop, at most once per run, if the host cannot deliver it otherwise. Default: false. */
   readonly forceTurnAtStop?: boolean;
   readonly feedback?: FeedbackSection;
   readonly guidance?: GuidanceSection;
   readonly detectors?: DetectorSection;
-  /** Declarations of tools by tool name. Default: the properties of tools are inferred. Advice may name the tools listed here. */
-  readonly tools?: ToolDeclarations;
   readonly redaction?: RedactionSection;
   readonly store?: StoreSection;
   /** Default: deletes the oldest runs while the store is larger than 2 GB. */

@@ -336,10 +336,6 @@ function suggestName(name: string, names: readonly string[]): string | undefined
   if (otherName !== undefined && names.includes(otherName)) return JSON.stringify(otherName);
   const nearName = nearestName(name, names);
   if (nearName !== undefined) return JSON.stringify(nearName);
-  return otherPlace(name);
-}
-
-function otherPlace(name: string): string | undefined {
   const places = configFields()
     .map(({ path }) => path)
     .filter((path) => path.endsWith(`.${name}`) && !path.includes('[]'));

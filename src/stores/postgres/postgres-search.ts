@@ -50,7 +50,9 @@ export async function searchPostgres(
     for (const row of rows) {
       after = { atMs: Number(row['at']), runId: fromIdText(String(row['id'])), seq: Number(row['seq']) };
       try {
-        const hit = toMatchingHit(toStoredRow(row, after.runId).json, query);
+        const record = parseRecord(toStoredRow(row, after.runId).json);
+        const isWanted = query.kinds?.includes(storedKind(record)) ?? true;
+        const hit = isWanted ? toHit(record, query.phrases) : undefined;
         if (hit !== undefined) hits.push(hit);
       } catch (thrown) {
         if (!(thrown instanceof CoxswainError)) throw thrown;
@@ -62,11 +64,6 @@ export async function searchPostgres(
     notIndexed: isIndexComplete ? 0 : await countNotIndexed(client, schema),
     damaged,
   });
-}
-
-function toMatchingHit(json: string, { phrases, kinds }: CheckedSearchQuery): SearchHit | undefined {
-  const record = parseRecord(json);
-  return kinds === undefined || kinds.includes(storedKind(record)) ? toHit(record, phrases) : undefined;
 }
 
 function candidatesSql(schema: string, query: CheckedSearchQuery, after: SearchPlace | undefined): string {

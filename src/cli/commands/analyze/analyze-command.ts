@@ -369,7 +369,9 @@ export class PrintedOutput {
   }
 
   #addToTop(run: RunFacts): void {
-    const rank = stuckness(run);
+    const { patterns } = run;
+    const stuckPatterns = patterns.filter(({ stuck, level }) => stuck && level !== 'hint');
+    const rank = stuckPatterns.reduce((sum, { occurrences }) => sum + occurrences, 0);
     const last = this.#top.at(-1);
     if (this.#top.length >= MAX_TOP && last !== undefined && last.rank >= rank) return;
     this.#top = [...this.#top, { rank, run }].sort((a, b) => b.rank - a.rank).slice(0, MAX_TOP);
@@ -387,9 +389,4 @@ export class PrintedOutput {
           : `only the ${shownCount} stuck the most are shown, of ${countText(stuck)} that got stuck`;
     await this.#terminal.write(`${countText(runs)} runs: ${stuckNote}. --all shows every run.\n`);
   }
-}
-
-function stuckness({ patterns }: RunFacts): number {
-  const stuckPatterns = patterns.filter(({ stuck, level }) => stuck && level !== 'hint');
-  return stuckPatterns.reduce((sum, { occurrences }) => sum + occurrences, 0);
 }

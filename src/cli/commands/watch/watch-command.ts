@@ -10,7 +10,7 @@ import type { Terminal } from '../../terminal/terminal.ts';
 import { commandTarget } from '../../../hosts/notify/webhook-target.ts';
 import type { NotifyEvent } from '../../../hosts/notify/notification.ts';
 import { Notifier, notifierOf, targetsOf } from '../../../hosts/notify/notifier.ts';
-import { WatchFeed, LinesFeed, JsonWatchOutput, TextWatchOutput, type WatchOutput } from './watch-output.ts';
+import { WatchFeed, LinesFeed, jsonOutput, textOutput, type WatchOutput } from './watch-output.ts';
 import { SessionStates, Watcher, type WatchedSource } from './watcher.ts';
 import type { TimeSpan } from '../../../core/base/deadline.ts';
 import { CoxswainError, invalidArgument } from '../../../core/base/error.ts';
@@ -129,7 +129,7 @@ async function stopCommand(terminal: Terminal): Promise<number> {
 }
 
 function outputOf({ json }: WatchOptions, terminal: Terminal): WatchOutput {
-  return json === true ? new JsonWatchOutput(terminal) : new TextWatchOutput(terminal);
+  return json === true ? jsonOutput(terminal) : textOutput(terminal);
 }
 
 function openingText(file: string, { paint }: Terminal): string {
@@ -164,7 +164,7 @@ async function notifiersOf(
 }
 
 async function reportState(state: FollowState, file: string, feed: WatchFeed, output: WatchOutput): Promise<void> {
-  const writeNote = (message: string): Promise<void> => output.write({ type: 'note', message });
+  const writeNote = (message: string): Promise<void> => output({ type: 'note', message });
   if (state.type === 'missing') await writeNote(`${file} does not exist yet; waiting for it`);
   else if (state.type === 'restarted') await writeNote(`${file} was ${state.reason}: reading it again`);
   else if (state.waitingLines === 0) await feed.caughtUp();

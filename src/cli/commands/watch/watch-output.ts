@@ -16,41 +16,17 @@ const TASK_CHARS = 76;
 const MESSAGE_CHARS = 500;
 const MIN_CHARS = 40;
 
-export interface WatchOutput {
-  write(item: WatchedItem): Promise<void>;
+export type WatchOutput = (item: WatchedItem) => Promise<void>;
+
+export function jsonOutput(terminal: Terminal): WatchOutput {
+  return (item) =>
+    terminal.write(outputLine(item.type === 'pattern' ? { ...item, pattern: patternJson(item.pattern) } : item));
 }
 
-export class JsonWatchOutput implements WatchOutput {
-  readonly #terminal: Terminal;
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  async write(item: WatchedItem): Promise<void> {
-    const shown = item.type === 'pattern' ? { ...item, pattern: patternJson(item.pattern) } : item;
-    await this.#terminal.write(outputLine(shown));
-  }
-}
-
-export class TextWatchOutput implements WatchOutput {
-  readonly #terminal: Terminal;
-  readonly #labels = new Set<string>();
-
-  constructor(terminal: Terminal) {
-    this.#terminal = terminal;
-  }
-
-  async write(item: WatchedItem): Promise<void> {
-    await this.#terminal.write(
-      this.#lines(item)
-        .map((line) => `${line}\n`)
-        .join(''),
-    );
-  }
-
-  #lines(item: WatchedItem): readonly string[] {
-    const { paint } = this.#terminal;
+export function textOutput(terminal: Terminal): WatchOutput {
+  const { isWatched, paint } = terminal;
+  const labels = new Set<string>();
+  const linesOfItem = (item: WatchedItem): readonly string[] => {
     switch (item.type) {
       case 'note':
         return [paint('dim', `— ${printableCut(item.message, MESSAGE_CHARS)}`)];
@@ -60,18 +36,20 @@ export class TextWatchOutput implements WatchOutput {
         ];
       case 'summary':
         return [`watched ${countsText(item)}`];
-      default:
-        return this.#eventLines(item);
+      default: {
+        labels.add(item.label);
+        const prefix = labels.size > 1 ? `${printable(item.label)} ` : '';
+        const options = { paint, width: terminal.width - prefix.length, wrap: isWatched };
+        return linesOf(item, options).map((line) => `${paint('cyan', prefix)}${line}`);
+      }
     }
-  }
-
-  #eventLines(event: WatchedEvent): readonly string[] {
-    this.#labels.add(event.label);
-    const { paint, width, isWatched } = this.#terminal;
-    const prefix = this.#labels.size > 1 ? `${printable(event.label)} ` : '';
-    const options = { paint, width: width - prefix.length, wrap: isWatched };
-    return linesOf(event, options).map((line) => `${paint('cyan', prefix)}${line}`);
-  }
+  };
+  return (item) =>
+    terminal.write(
+      linesOfItem(item)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
 }
 
 function linesOf(event: WatchedEvent, options: LiveTextOptions): readonly string[] {
@@ -126,13 +104,13 @@ export class WatchFeed {
   async take(event: WatchedEvent): Promise<void> {
     countEvent(this.#counts, event);
     if (event.type === 'call') this.#results += 1;
-    if (this.#isLive) await this.#output.write(event);
+    if (this.#isLive) await this.#output(event);
     else this.#recent.push({ event, results: this.#results });
   }
 
   async finish(): Promise<void> {
     if (this.#counts.runs > 0) await this.caughtUp();
-    await this.#output.write({ type: 'summary', ...this.#counts });
+    await this.#output({ type: 'summary', ...this.#counts });
   }
 
   async caughtUp(): Promise<void> {
@@ -140,8 +118,8 @@ export class WatchFeed {
     this.#isLive = true;
     const recentEvents = this.#recent.toArray().filter(({ results }) => results > this.#results - RECENT_CALLS);
     this.#recent.clear();
-    await this.#output.write({ type: 'caught_up', ...this.#counts, shown: recentEvents.length });
-    for (const { event } of recentEvents) await this.#output.write(event);
+    await this.#output({ type: 'caught_up', ...this.#counts, shown: recentEvents.length });
+    for (const { event } of recentEvents) await this.#output(event);
   }
 }
 
@@ -173,8 +151,8 @@ export class LinesFeed implements MachineFeed {
     else if ((event.atMs ?? this.#sinceMs) >= this.#sinceMs) {
       const start = this.#starts.get(event.run);
       this.#starts.delete(event.run);
-      if (start !== undefined) await this.#output.write(start);
-      await this.#output.write(event);
+      if (start !== undefined) await this.#output(start);
+      await this.#output(event);
     }
   }
 
@@ -183,7 +161,7 @@ export class LinesFeed implements MachineFeed {
     this.#isFirstScan = false;
     const message =
       'following every session of the last half hour, and new ones; nothing reaches the agents; Ctrl-C ends it';
-    await this.#output.write({ type: 'note', message });
+    await this.#output({ type: 'note', message });
   }
 
   drop(run: string): void {
@@ -191,6 +169,6 @@ export class LinesFeed implements MachineFeed {
   }
 
   finish(): Promise<void> {
-    return this.#output.write({ type: 'summary', ...this.#counts });
+    return this.#output({ type: 'summary', ...this.#counts });
   }
 }

@@ -137,7 +137,9 @@ const FILE = /^[\w.~/-]*[/.]\w[\w./-]*$/;
 
 /** The words of a command, without programs that run the rest, such as `sudo` and `env A=1`. */
 export function commandWords(node: Command): readonly string[] {
-  return removeWrappers(wordsOf(node));
+  const words = wordsOf(node);
+  const wrappers = WRAPPERS.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
+  return wrappers === null ? words : words.slice(wrappers[0].split(' ').length - 1);
 }
 
 function visitCommand(node: Command, reading: Reading): void {
@@ -185,11 +187,6 @@ function findWrittenFiles(program: string, args: readonly string[]): readonly st
 /** Programs that run the rest of the line, such as `sudo -u root`, `env A=1`, `timeout 60`, `npx`, `python -m`. */
 const WRAPPERS =
   /^(?:(?:sudo|env|time|nohup|command(?! -[vV])|exec|timeout)(?: -[ugnk] \S+| -\S+| \w+=\S*| [\d.]+[smhd]?)* |npx (?!-)|(?:uv|poetry) run |\S*python[\d.]* -m )+(?=\S)/;
-
-function removeWrappers(words: readonly string[]): readonly string[] {
-  const wrappers = WRAPPERS.exec(words.map((word) => word.replaceAll(/\s/g, '_')).join(' '));
-  return wrappers === null ? words : words.slice(wrappers[0].split(' ').length - 1);
-}
 
 function raiseKind(reading: Reading, kind: ToolKind): void {
   if (reading.isEmpty || RANK[kind] > RANK[reading.kind]) reading.kind = kind;
