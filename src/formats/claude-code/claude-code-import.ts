@@ -1,3 +1,4 @@
+import { hashText } from '../../core/base/hash.ts';
 import { wordSet } from '../../core/base/word-set.ts';
 import { existsSync } from 'node:fs';
 import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
@@ -248,6 +249,8 @@ class ClaudeCodeImport extends ObjectLines {
   readonly #runs = new Map<string, ClaudeCodeRun>();
   readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
+  /** The blocks of messages, by what stays the same in a copy with another id. */
+  readonly #blocks = new LruMap<true>(REMEMBERED_ENTRIES);
   /** Whether a subagent has a file beside this one, by id. */
   readonly #agentFiles = new LruMap<boolean>(MAX_OPEN_RUNS);
   /** The runs of subagents without a file, by the id of the call that started them. */
@@ -292,6 +295,11 @@ class ClaudeCodeImport extends ObjectLines {
     const isOwnMessage = value.type === 'user' || value.type === 'assistant';
     if (isOwnMessage && !hasContent(value)) {
       this.lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
+      return;
+    }
+    if (uuid !== undefined && isOwnMessage && this.#isRepeated(value)) {
+      this.#runOfEntry.set(uuid, this.#runIdOf(value, uuid));
+      this.skipped.add('duplicate entries');
       return;
     }
     if (uuid !== undefined && this.#isOfEarlierSession(uuid, value)) {
@@ -359,6 +367,21 @@ class ClaudeCodeImport extends ObjectLines {
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
     yield* this.#runOf(runId, entry).entry(entry);
+  }
+
+  /** A session that goes on may begin with its earlier messages again, under other ids and in other pieces, at their own times. */
+  #isRepeated(entry: JsonMembers): boolean {
+    const { agentId, isSidechain, timestamp, type } = entry;
+    // Older files do not say which of two subagents wrote a message.
+    if (typeof timestamp !== 'string' || (isSidechain === true && agentId === undefined)) return false;
+    const keys = blocksOf(entry).map((block) => {
+      const { id, text, tool_use_id: resultOf } = membersOf(block);
+      const content = [id, resultOf, text].find((one) => typeof one === 'string') ?? JSON.stringify(block);
+      return hashText([type, sessionOf(entry), agentId, timestamp, content].join('\n'));
+    });
+    const isRepeated = keys.length > 0 && keys.every((key) => this.#blocks.has(key));
+    for (const key of keys) this.#blocks.set(key, true);
+    return isRepeated;
   }
 
   #isOfEarlierSession(uuid: string, { timestamp }: JsonMembers): boolean {

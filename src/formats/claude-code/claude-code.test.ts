@@ -280,6 +280,34 @@ test('a subagent file is a child run of the session it names', () => {
   expect(runs[0]?.ends).toMatchObject([{ tool_call_id: 'a', result_missing: true, is_error: false }]);
 });
 
+test('messages that stand in a file again under other ids are taken once', () => {
+  const at = (second: number, message: Record<string, unknown>): Record<string, unknown> => ({
+    ...message,
+    timestamp: `2026-01-01T00:00:0${second}Z`,
+  });
+  const text = (words: string) => ({ type: 'text', text: words });
+  const messages = () => [
+    at(1, answer('m1', [use('a')])),
+    at(2, user([result('a')])),
+    at(3, answer('m2', [text('Done.')])),
+  ];
+  const { runs, diagnostics } = importLines(claudeCodeImporter, [
+    at(0, user([text('Fix the bug.'), text('Now.')])),
+    ...messages(),
+    at(0, user([text('Fix the bug.')])),
+    at(0, user([text('Now.')])),
+    ...messages(),
+    // A program that counts its calls anew has the same id again, at another time.
+    at(4, answer('m3', [use('a')])),
+    at(5, user([result('a')])),
+    at(6, user('Fix the bug.')),
+  ]);
+  expect(runs[0]?.calls).toHaveLength(2);
+  expect(runs[0]?.ends).toHaveLength(2);
+  expect(kinds(runs[0]?.payloads)?.filter((kind) => kind === 'turn_started')).toHaveLength(3);
+  expect(diagnostics).toMatchObject([{ severity: 'note', message: 'left out: 5 duplicate entries' }]);
+});
+
 test('duplicate entries after a resume are taken once, and other sessions are other runs', () => {
   const lines = [user('Task'), answer('m1', [use('a')]), user([result('a')])];
   const { runs, diagnostics } = importLines(claudeCodeImporter, [
@@ -303,7 +331,7 @@ test('a compaction is recorded once, with its boundary or with its summary alone
     boundary,
     user('This session is continued …', { isCompactSummary: true }),
     answer('m2', 'Working on.'),
-    user('This session is continued …', { isCompactSummary: true }),
+    user('This session is continued again …', { isCompactSummary: true }),
   ]).runs;
   expect(run?.payloads.filter(({ kind }) => kind === 'compaction')).toEqual([
     { kind: 'compaction', trigger: 'auto' },
