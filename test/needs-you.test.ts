@@ -44,6 +44,10 @@ const refused: TrajectoryPayload = {
   outcome: 'refused',
 };
 const asks: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content: 'Push it?' } };
+const announced: TrajectoryPayload = {
+  kind: 'message_appended',
+  message: { role: 'assistant', content: 'The key is set. Now I will run the tests.' },
+};
 const interrupted: TrajectoryPayload = {
   kind: 'run_ended',
   outcome: 'interrupted',
@@ -77,6 +81,15 @@ const RUNS: Readonly<Record<string, readonly TrajectoryPayload[]>> = {
     answered('a', false, 'b'),
     { kind: 'tool_started', tool_call_id: 'c', tool_name: 'ExitPlanMode', args: { plan: 'x' } },
     { ...refused, tool_name: 'ExitPlanMode' },
+    said,
+    ended,
+  ],
+  'answered after every call failed': [...failing('./deploy.sh'), said, ended],
+  'only announced its next step': [called('ls'), answered('a'), announced, ended],
+  'only announced its next step, without an end': [called('ls'), answered('a'), announced],
+  'answered after a refused question': [
+    { kind: 'tool_started', tool_call_id: 'c', tool_name: 'AskUserQuestion', args: { question: 'Which?' } },
+    { ...refused, tool_name: 'AskUserQuestion' },
     said,
     ended,
   ],
@@ -125,7 +138,7 @@ test('the terminal and the viewer say the same of how a session stands, and whet
         const viewer = [row.group === 'needs', row.verdict, row.evidence];
         if (JSON.stringify(terminal) !== JSON.stringify(viewer))
           differing.push({ name, isKilled, minutes, terminal, viewer });
-        if (!isKilled && minutes === 12 && /refused|question/.test(name))
+        if (!isKilled && minutes === 12 && /refused|question|every|announced/.test(name))
           refusals.push([name, row.group, row.evidence]);
         if (isKilled && minutes === 12) killed.push(`${name}: ${row.group}, ${row.evidence}`);
       }
@@ -138,6 +151,18 @@ test('the terminal and the viewer say the same of how a session stands, and whet
       'it answered; no check that coxswain recognises; its last call (git push) was refused',
     ],
     ['answered after a refused plan', 'done', 'it answered; no check that coxswain recognises'],
+    [
+      'answered after every call failed',
+      'needs',
+      'it answered; no check that coxswain recognises; 6 of its 6 calls failed',
+    ],
+    ['only announced its next step', 'needs', 'cut off, after it announced: Now I will run the tests'],
+    ['only announced its next step, without an end', 'needs', 'no answer yet, no record for 11 minutes'],
+    [
+      'answered after a refused question',
+      'needs',
+      'it answered; no check that coxswain recognises; its question got no answer',
+    ],
     ['stopped after a refused call', 'needs', 'stopped by you, after "git push" was refused'],
     ['worked, although a call was refused', 'done', 'it answered, and its last check (call 2, npm test) passed'],
   ]);
@@ -153,7 +178,7 @@ test('sessions that answered with a question are apart, and those that were stuc
   const question: TrajectoryPayload = { kind: 'message_appended', message: { role: 'assistant', content } };
   const runs = ['asks', 'stuck', 'fine'].map((id, index) => {
     const fold = new RunFactsFold(id, { detectors: defaultDetectors() });
-    const payloads = id === 'stuck' ? failing('./deploy.sh') : [called('ls'), answered('a')];
+    const payloads = [called('ls'), answered('a'), ...(id === 'stuck' ? failing('./deploy.sh') : [])];
     const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: id, depth: 0 }, task: `task ${id}` };
     for (const record of scriptRun(id, [start, ...payloads, id === 'asks' ? question : said, ended], {
       startMs: START_MS + index * 3_600_000,
@@ -205,4 +230,22 @@ test('words after a call that the service of the model made are the answer', () 
   }))
     fold.fold(record);
   expect(fold.facts(START_MS).verdict.evidence).toBe('it answered; no check that coxswain recognises');
+});
+
+test('a question that nobody answered is what the session asks, and every failed call is a failure', () => {
+  const sectionsAfter = (name: string) => {
+    const fold = new RunFactsFold(ID, { detectors: defaultDetectors() });
+    const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: ID, depth: 0 } };
+    for (const record of scriptRun(ID, [start, ...(RUNS[name] ?? [])], { startMs: START_MS })) fold.fold(record);
+    return sectionsOf([fold.facts(START_MS + 30_000_000)]).map((section) => [
+      section.name,
+      section.items[0]?.verb,
+      section.items[0]?.why,
+    ]);
+  };
+  expect(sectionsAfter('answered after a refused question')).toEqual([['asks', 'asks', 'Which?']]);
+  expect(sectionsAfter('answered after every call failed')).toEqual([['failed', 'failed', '6 of its 6 calls failed']]);
+  expect(sectionsAfter('only announced its next step, without an end')).toEqual([
+    ['failed', 'cut off', 'after it announced: Now I will run the tests; no record for 8.3 hours'],
+  ]);
 });

@@ -1,5 +1,12 @@
 import { posix, win32 } from 'node:path';
-import { callNumber, countOf, countText, durationText, rangeText, usdText } from '../../core/base/number-text.ts';
+import {
+  callNumber,
+  countOf,
+  countText,
+  roundedDurationText,
+  rangeText,
+  usdText,
+} from '../../core/base/number-text.ts';
 import { shareOf } from '../../lab/statistics.ts';
 import type { PatternLevel, TrajectoryPattern } from '../../core/records/trajectory-pattern.ts';
 import { inWords } from '../../core/records/words.ts';
@@ -126,7 +133,7 @@ export function countFacts({
 }
 
 export function activeFacts({ activeMs }: Pick<RunFacts, 'activeMs'>): readonly string[] {
-  return activeMs > 0 ? [`${durationText(activeMs)} active`] : [];
+  return activeMs > 0 ? [`${roundedDurationText(activeMs)} active`] : [];
 }
 
 export function usageFacts(usage: RunUsage): readonly string[] {

@@ -1,6 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesText, countOf, countText, durationText, rangeText, shareText } from './number-text.ts';
+import {
+  bytesText,
+  countOf,
+  countText,
+  durationText,
+  rangeText,
+  roundedDurationText,
+  shareText,
+} from './number-text.ts';
 
 test('counts have their thousands apart and the word that fits', () => {
   expect([0, 999, 1000, 1234567].map(countText)).toEqual(['0', '999', '1,000', '1,234,567']);
@@ -26,6 +34,17 @@ test.each([
   [7_199_999, '1.9 hours'],
 ])('%d ms are "%s"', (durationMs, text) => {
   expect(durationText(durationMs)).toBe(text);
+});
+
+test('a rounded time is the nearest', () => {
+  expect([400, 1_600, 119_600, 479_000, 3_590_000, 8_400_000].map(roundedDurationText)).toEqual([
+    '400 ms',
+    '2 seconds',
+    '2 minutes',
+    '8 minutes',
+    '1.0 hours',
+    '2.3 hours',
+  ]);
 });
 
 test('the text never says more than what is left, and never less than it by more than a unit', () => {

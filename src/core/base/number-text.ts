@@ -17,6 +17,12 @@ export function durationText(durationMs: number): string {
   return `${countText(Math.floor(seconds / 3600))}.${Math.floor((seconds % 3600) / 360)} hours`;
 }
 
+/** As `durationText`, rounded to the nearest unit. */
+export function roundedDurationText(durationMs: number): string {
+  const stepMs = durationMs < 120_000 ? 1_000 : durationMs < 3_600_000 ? 60_000 : 360_000;
+  return durationText(durationMs < 1_000 ? durationMs : Math.round(durationMs / stepMs) * stepMs);
+}
+
 export function periodText(spanMs: number): string {
   const days = Math.floor(spanMs / 86_400_000);
   return days < 2 ? durationText(spanMs) : countOf(days, 'day');

@@ -4,6 +4,7 @@ import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';
+import { announcedStep } from './announced-step.ts';
 import { sendsInterrupt } from './background-output.ts';
 import { errorWords, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
@@ -41,6 +42,10 @@ export class LastActFold {
   #isIdle: boolean | undefined;
   #hasTask = false;
   #isAnswer = false;
+  /** The next step, with whose announcement the last message ends. */
+  #announced: string | undefined;
+  /** The question of the last call, if it got no answer. */
+  #unanswered: string | undefined;
   /** True if the user left the program after the answer. */
   #hasLeft = false;
   #isPlan = false;
@@ -84,6 +89,7 @@ export class LastActFold {
         if (this.#isAnswer && INTERRUPTED.test(text)) return;
         // The call was of the work before this message.
         if (this.#isAnswer && message.role === 'user') this.#lastCall = undefined;
+        if (message.role === 'user') this.#unanswered = undefined;
         this.#isIdle = false;
         this.#hasLeft = false;
         if (message.role === 'assistant' && message.error_message !== undefined && !ABORTED.test(message.error_message))
@@ -106,6 +112,7 @@ export class LastActFold {
           textOfContent(after).trim() !== '' &&
           // Words after a call in one message are those after a search that the model's service made itself.
           (calls.length === 0 || reason === 'end_turn' || reason === undefined);
+        this.#announced = this.#isAnswer ? announcedStep(textOfContent(after)) : undefined;
         this.#served = new Set(this.#isAnswer ? calls.map(({ id }) => id) : []);
         return;
       }
@@ -113,6 +120,8 @@ export class LastActFold {
         if (this.#served.has(payload.tool_call_id)) return;
         this.#isIdle = false;
         this.#isAnswer = ANSWER.test(payload.tool_name);
+        this.#announced = undefined;
+        this.#unanswered = undefined;
         this.#isPlan = false;
         this.#failedRequests = 0;
         if (call === undefined) return;
@@ -134,9 +143,11 @@ export class LastActFold {
   get state(): LastAct {
     const { running } = this;
     const call = running ?? this.#lastCall;
+    const announced = this.#isAnswer && !this.#hasLeft ? this.#announced : undefined;
     return {
       waitsFor: this.#waitsFor,
-      isAnswer: this.#isAnswer,
+      isAnswer: this.#isAnswer && announced === undefined,
+      ...present({ announced, unanswered: this.#unanswered }),
       ...present({ hasLeft: this.#hasLeft || undefined, isIdle: (this.#isIdle ?? !this.#hasTask) || undefined }),
       isPlan: this.#isPlan,
       isRunning: running !== undefined,
@@ -170,6 +181,8 @@ export class LastActFold {
     this.#waitsFor = '';
     this.#running.delete(call.id);
     this.#lastCall = call;
+    if (QUESTION.test(call.tool) && (call.failed || call.outcome !== undefined))
+      this.#unanswered = questionOf(call).slice(WAITS_FOR_ANSWER.length + 2) || undefined;
     this.#isPlan = PLAN.test(call.tool) && (call.failed || call.outcome !== undefined);
   }
 }

@@ -77,7 +77,7 @@ export function takesLong({ args, tool }: RunCall): boolean {
 
 /**
  * Why a session needs its person, in the terminal as in the viewer: it waits, it failed or was cut off, it answered
- * although a check failed, it is stuck or silent now, it ended after a refused call, or it asks something. Undefined if it does not.
+ * although a check or every call failed, it is stuck or silent now, it ended after a refused call, or it asks something. Undefined if it does not.
  */
 export function needOf(
   { cause, isRefused, verdict }: Pick<RunVerdict, 'verdict' | 'cause' | 'isRefused'>,
@@ -95,6 +95,7 @@ export function needOf(
       return 'failed';
     case 'answered':
       if (cause === 'check') return 'failing';
+      if (cause === 'calls') return 'failed';
       return isRefused === true ? 'refused' : now.asks ? 'asks' : undefined;
     case 'stopped':
       return isRefused === true ? 'refused' : undefined;

@@ -172,6 +172,7 @@ export class RunFactsFold {
     const label = ending?.labels?.['person'];
     const faultTexts = [...this.#faultTexts];
     const { lastChange: _change, lastMessage, lastParagraph, question, ...work } = this.view.work.work;
+    const { unanswered } = this.view.lastAct;
     const facts = {
       id: this.id,
       ...present({ parentId }),
@@ -200,7 +201,9 @@ export class RunFactsFold {
       recent: this.view.recent,
       ...work,
       ...(verdict.answer === 'none' ? {} : present({ lastMessage, lastParagraph })),
-      ...(verdict.answer === 'shown' ? present({ question }) : {}),
+      ...(verdict.answer === undefined
+        ? {}
+        : present({ question: verdict.answer === 'shown' ? (question ?? unanswered) : unanswered })),
       ...this.view.workAt(verdict),
       stuck: saysStuck(patterns),
       steered: started?.steering !== undefined,

@@ -115,7 +115,8 @@ export interface RunVerdict {
   readonly why?: string;
   /**
    * What it waits for: `question`, `plan` or `permission`; `plan` also of a run that ended with a plan, and `check` of one that answered
-   * although a check failed. Why it failed or was cut off: an `EndReason`, its outcome, or a word of `WORDS.cause`.
+   * although a check failed, `calls` if all of its calls did. Why it failed or was cut off: an `EndReason`, its outcome, or a word of
+   * `WORDS.cause`.
    */
   readonly cause?: string;
   /** Whether a run that finished has its answer on record: `hidden` if only its end says that it answered. */
@@ -150,6 +151,10 @@ export interface LastAct {
   /** True if its process is known to live: it is at work, however long it is silent. */
   readonly isAlive?: boolean;
   readonly isAnswer?: boolean;
+  /** The next step that its last message only announces, so that it is no answer. */
+  readonly announced?: string;
+  /** The question that it asked last, if nobody answered. */
+  readonly unanswered?: string;
   /** True if the user then left the program, which may count as a stop. */
   readonly hasLeft?: boolean;
   /** True if the user asked for nothing, or has only given commands to the program, such as `/model`. */
@@ -196,9 +201,10 @@ export function failedRequestsText({ failedRequests = 0, requestError = '' }: La
 
 /** `"npm test" unfinished`, whether it ran or waited for a permission, or `after "npm test"`, which may have failed; empty without a call. */
 function duringText(last: LastAct): string {
-  const { call = '', failedCall, isRefused = false, isRunning = false } = last;
+  const { announced, call = '', failedCall, isRefused = false, isRunning = false } = last;
   const requests = failedRequestsText(last);
   if (requests !== '' && !isRunning) return requests;
+  if (announced !== undefined) return `after it announced: ${announced}`;
   if (call === '') return '';
   return isRunning
     ? `"${call}"${othersText(last)} unfinished`
@@ -253,7 +259,7 @@ function cutOffWhy(last: LastAct): string {
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
   const { call = '', failedRequests = 0, isAlive = false, isAnswer = false, isPlan = false, isRunning = false } = last;
-  const { isIdle = false, silentMs, waitsFor = '' } = last;
+  const { announced, isIdle = false, silentMs, waitsFor = '' } = last;
   // A process that ends after its answer was not cut off, and a user who leaves it stops nothing.
   const ended = isAnswer && (end?.reason === 'killed' || last.hasLeft === true) ? undefined : end;
   const { labels, outcome, reason, success } = ended ?? { outcome: '' };
@@ -277,7 +283,13 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     if (silentMs > CUT_OFF_AFTER_MS && !isAlive) {
       // A plan that is carried out in a new session is refused in this one.
       if (isPlan && !isRunning) return planVerdict(last);
-      const cause = isRunning ? 'running' : failedRequests > 0 ? 'requests' : 'silent';
+      const cause = isRunning
+        ? 'running'
+        : failedRequests > 0
+          ? 'requests'
+          : announced === undefined
+            ? 'silent'
+            : 'announced';
       return {
         verdict: 'cut_off',
         evidence: `${cutOffText(last)}; ${silence}`,
@@ -313,6 +325,8 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     const why = `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`;
     return { verdict: 'failed', evidence: why, why, cause: reason ?? outcome };
   }
+  if (announced !== undefined)
+    return { verdict: 'cut_off', evidence: cutOffText(last), why: cutOffWhy(last), cause: 'announced' };
   const hasAnswered = isAnswer || reason === 'answered';
   return finishedVerdict(isAnswer ? 'shown' : hasAnswered ? 'hidden' : 'none', checks, last);
 }
@@ -335,7 +349,7 @@ function silenceText(silentMs: number): string {
  */
 export function laterVerdict(verdict: RunVerdict, silentMs: number): RunVerdict | undefined {
   if (verdict.verdict === 'open') return undefined;
-  if (verdict.verdict !== 'cut_off' || verdict.cause === 'killed') return verdict;
+  if (verdict.verdict !== 'cut_off' || !verdict.evidence.includes(SILENCE)) return verdict;
   if (silentMs <= CUT_OFF_AFTER_MS) return undefined;
   const later = (text = ''): string => `${text.slice(0, text.lastIndexOf(SILENCE))}${silenceText(silentMs)}`;
   return { ...verdict, evidence: later(verdict.evidence), why: later(verdict.why) };
@@ -376,13 +390,14 @@ export function finishedVerdict(
   const lastCheck = lastSeenCheck(checks);
   const [empty] = checks;
   if (lastCheck === undefined) {
-    const { isRefused = false, text: lost } = lostOf(last);
+    const { isRefused = false, isWhole = false, text: lost } = lostOf(last);
     const checked = empty === undefined ? '' : `its ${checkText(empty)} ${stateText(empty)}`;
-    return answered(
+    const end = answered(
       [checked || 'no check that coxswain recognises', lost].filter(Boolean).join('; '),
       [MISSING[answer], checked, lost].filter(Boolean).join('; '),
       lost === '' ? empty?.isRefused === true : isRefused,
     );
+    return isWhole ? { ...end, cause: 'calls' } : end;
   }
   const changes = last.changes?.filter((one) => isChangeAfter(one, lastCheck)) ?? [];
   const change = changes.toSorted((a, b) => (isLater(a, b) ? 1 : -1)).at(-1);
@@ -420,10 +435,13 @@ export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reas
 }
 
 /** Says if most of the work or the last call was refused, as in a headless run without permissions, or most failed. */
-function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0 }: LastAct): {
+function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0, unanswered }: LastAct): {
   readonly text: string;
   readonly isRefused?: boolean;
+  /** True if every call failed or was refused. */
+  readonly isWhole?: boolean;
 } {
+  if (unanswered !== undefined) return { text: 'its question got no answer' };
   // Without a last call, the agent has answered another message since then.
   const isOpen = call !== '';
   if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: isOpen };
@@ -433,7 +451,8 @@ function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused =
   if (refused > 0 && 2 * refused >= calls)
     return { text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`, isRefused: isOpen };
   if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };
-  return { text: calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed` };
+  const text = calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed`;
+  return { text, isWhole: isOpen && errors + refused >= calls };
 }
 
 /** The result of a check of unknown result, as the end of a sentence. */

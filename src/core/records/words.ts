@@ -31,6 +31,8 @@ export const WORDS = {
     running: 'no cause on record',
     requests: 'after failed requests',
     silent: 'no cause on record',
+    announced: 'next step only announced',
+    calls: 'every call failed',
     source: 'as its source says',
   },
   outcome: {

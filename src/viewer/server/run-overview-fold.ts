@@ -127,7 +127,7 @@ export class RunOverviewFold implements KnownTimeline {
       ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
       stuck: saysStuck(patterns),
       ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),
-      ...(answer === 'shown' && work.question !== undefined ? { asks: true } : {}),
+      ...((answer === 'shown' && work.question !== undefined) || (answer && lastAct.unanswered) ? { asks: true } : {}),
       adviceCount: advice.length + adviceLeftOut,
       adviceUnsaid: advice.length - deliveredAdvice.length,
       ...usage,

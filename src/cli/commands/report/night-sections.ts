@@ -253,7 +253,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
     case 'waiting':
       return cause === 'question' ? 'answer' : cause === 'plan' ? 'decide' : 'allow';
     case 'failed':
-      return verdict.verdict === 'failed' ? 'failed' : 'cut off';
+      return verdict.verdict === 'cut_off' ? 'cut off' : 'failed';
     case 'stuck':
       return alert === undefined ? 'stuck' : 'silent';
     case 'open':

@@ -1,6 +1,6 @@
 import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/work-text.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
-import { countOf, countText, durationText } from '../../../core/base/number-text.ts';
+import { countOf, countText, roundedDurationText } from '../../../core/base/number-text.ts';
 import { costText } from '../../../core/facts/usage-text.ts';
 import {
   linesOf,
@@ -79,7 +79,7 @@ export function headLines(
     if (last !== undefined && last.length + fact.length + 2 <= width) lines[lines.length - 1] = `${last}; ${fact}`;
     else lines.push(printableCut(fact, width));
   }
-  const active = `; ${durationText(activeMs)} active`;
+  const active = `; ${roundedDurationText(activeMs)} active`;
   const last = lines.at(-1) ?? '';
   // The active time gets no line of its own.
   return activeMs > 0 && last.length + active.length <= width ? [...lines.slice(0, -1), `${last}${active}`] : lines;
