@@ -1,5 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { Readable, pipeline } from 'node:stream';
+import type { ZstdDecompress } from 'node:zlib';
 import { CoxswainError, messageOf, invalidArgument } from '../../core/base/error.ts';
 import type { Entry, ZipFile } from 'yauzl';
 import type { ArchiveReader } from '../importer.ts';
@@ -21,21 +22,58 @@ export function packingOf(magic: Buffer): Packing {
 
 /** Also several members or frames. Throws CoxswainError `format-invalid` for damage, after the data before it. */
 export async function* decompress(chunks: AsyncIterable<Buffer>, packing: 'gzip' | 'zstd'): AsyncGenerator<Buffer> {
-  // Loaded on demand, because most sources are not compressed.
-  const { createGunzip, createZstdDecompress } = process.getBuiltinModule('node:zlib');
-  const engine =
-    packing === 'gzip'
-      ? createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES })
-      : createZstdDecompress({ chunkSize: UNPACKED_CHUNK_BYTES });
-  const packedChunks = packing === 'gzip' ? chunks : alignToZstdFrames(chunks);
-  // An error of the source or the decompressor is thrown below, where the decompressor is iterated.
-  pipeline(Readable.from(packedChunks, { objectMode: true, highWaterMark: 1 }), engine, () => {});
   try {
-    // A decompressor without an encoding yields buffers.
-    for await (const chunk of engine) yield chunk as Buffer;
+    yield* packing === 'gzip' ? gunzip(chunks) : unpackZstd(chunks);
   } catch (error) {
     throw decompressionError(error, packing);
   }
+}
+
+async function* gunzip(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // Loaded on demand, because most sources are not compressed.
+  const engine = process.getBuiltinModule('node:zlib').createGunzip({ chunkSize: UNPACKED_CHUNK_BYTES });
+  // An error of the source or the decompressor is thrown below, where the decompressor is iterated.
+  pipeline(Readable.from(chunks, { objectMode: true, highWaterMark: 1 }), engine, () => {});
+  // A decompressor without an encoding yields buffers.
+  for await (const chunk of engine) yield chunk as Buffer;
+}
+
+/** Node ends the output after a frame that ends within a chunk: the rest of the chunk begins the next one. `zstd` writes many frames. */
+async function* unpackZstd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { createZstdDecompress } = process.getBuiltinModule('node:zlib');
+  const source = chunks[Symbol.asyncIterator]();
+  const take = async (): Promise<Buffer | undefined> => {
+    const { done, value } = await source.next();
+    return done === true ? undefined : value;
+  };
+  try {
+    let first = await take();
+    while (first !== undefined) {
+      const engine = createZstdDecompress({ chunkSize: UNPACKED_CHUNK_BYTES });
+      const rest = feed(engine, first, take);
+      rest.catch((error: unknown) => engine.destroy(error instanceof Error ? error : new Error(messageOf(error))));
+      for await (const part of engine) yield part as Buffer;
+      first = await rest;
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
+/** Returns what the decompressor left of a chunk; undefined at the end of all chunks. */
+async function feed(
+  engine: ZstdDecompress,
+  first: Buffer,
+  take: () => Promise<Buffer | undefined>,
+): Promise<Buffer | undefined> {
+  for (let chunk: Buffer | undefined = first; chunk !== undefined; chunk = await take()) {
+    const takenBefore = engine.bytesWritten;
+    await new Promise((resolve) => engine.write(chunk, resolve));
+    const rest = chunk.subarray(engine.bytesWritten - takenBefore);
+    if (rest.length > 0) return rest;
+  }
+  engine.end();
+  return undefined;
 }
 
 function decompressionError(error: unknown, packing: string): unknown {
@@ -43,134 +81,6 @@ function decompressionError(error: unknown, packing: string): unknown {
   if (!/^(?:Z_|ZSTD_|ERR_ZLIB)/.test(code)) return error;
   const damageText = code === 'Z_BUF_ERROR' ? 'is cut off' : `is damaged (${messageOf(error)})`;
   return new CoxswainError('format-invalid', `the ${packing} data ${damageText}`, { details: { code }, cause: error });
-}
-
-const FRAME_MAGIC = 0xfd2fb528;
-/** Skippable frames have sixteen magic numbers. They differ only in the last four bits. */
-const SKIPPABLE_MAGIC = 0x184d2a50;
-
-type State = 'magic' | 'descriptor' | 'header' | 'block' | 'body' | 'checksum' | 'skip-size' | 'skip' | 'garbage';
-
-/** Number of bytes to collect before the field of a state can be read. The other states only count bytes. */
-const NEEDED: Partial<Record<State, number>> = { magic: 4, descriptor: 1, block: 3, 'skip-size': 4 };
-
-/** No chunk has bytes after a frame end, which Node drops silently. `zstd` writes many frames; skippable ones are dropped here. */
-async function* alignToZstdFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const frames = new FrameReader();
-  for await (const chunk of chunks) yield* frames.cut(chunk);
-  yield* frames.end();
-}
-
-class FrameReader {
-  #state: State = 'magic';
-  /** Bytes collected for the field of the current state, in little-endian order. */
-  #collected: number[] = [];
-  /** Number of bytes that remain in the states `header`, `body`, `checksum` and `skip`. */
-  #remaining = 0;
-  #hasChecksum = false;
-  #isLastBlock = false;
-  /** Buffered magic number. It is passed on when the frame is known not to be skippable. */
-  #heldBack: Buffer | undefined;
-
-  *cut(chunk: Buffer): Generator<Buffer> {
-    let start = 0;
-    let position = 0;
-    while (position < chunk.length) {
-      const stateBefore = this.#state;
-      position += this.#consumeFrom(chunk, position);
-      if (stateBefore === this.#state) continue;
-      if (stateBefore === 'magic') {
-        if (this.#heldBack !== undefined) yield this.#heldBack;
-        start = position;
-      } else if (this.#state === 'magic') {
-        if (stateBefore !== 'skip' && stateBefore !== 'skip-size' && position > start)
-          yield chunk.subarray(start, position);
-        start = position;
-      }
-    }
-    const isSkipped = this.#state === 'skip' || this.#state === 'skip-size' || this.#state === 'magic';
-    if (!isSkipped && position > start) yield chunk.subarray(start, position);
-  }
-
-  /** Passes on a truncated magic number, so that the decompressor reports it. */
-  *end(): Generator<Buffer> {
-    if (this.#state === 'magic' && this.#collected.length > 0) yield Buffer.from(this.#collected);
-  }
-
-  /** Processes bytes in the current state and returns their number. */
-  #consumeFrom(chunk: Buffer, position: number): number {
-    if (this.#state === 'garbage') return chunk.length - position;
-    const neededBytes = NEEDED[this.#state];
-    if (neededBytes === undefined) {
-      const skipped = Math.min(this.#remaining, chunk.length - position);
-      this.#remaining -= skipped;
-      if (this.#remaining === 0) this.#afterCounted();
-      return skipped;
-    }
-    this.#collected.push(chunk[position] ?? 0);
-    if (this.#collected.length === neededBytes) {
-      const bytes = this.#collected;
-      this.#collected = [];
-      this.#afterCollected(bytes);
-    }
-    return 1;
-  }
-
-  #afterCollected(bytes: readonly number[]): void {
-    const value = Buffer.from([...bytes, 0, 0, 0, 0]).readUInt32LE(0);
-    switch (this.#state) {
-      case 'magic':
-        this.#heldBack = Buffer.from(bytes);
-        if (value === FRAME_MAGIC) this.#state = 'descriptor';
-        else if (value - (value % 16) === SKIPPABLE_MAGIC) {
-          this.#heldBack = undefined;
-          this.#state = 'skip-size';
-        } else this.#state = 'garbage';
-        return;
-      case 'descriptor':
-        this.#hasChecksum = (value & 4) !== 0;
-        this.#expectBytes('header', headerBytes(value));
-        return;
-      case 'block': {
-        this.#isLastBlock = (value & 1) !== 0;
-        const isRepeatedByte = ((value >> 1) & 3) === 1;
-        this.#expectBytes('body', isRepeatedByte ? 1 : value >> 3);
-        return;
-      }
-      default:
-        this.#expectBytes('skip', value);
-    }
-  }
-
-  #afterCounted(): void {
-    switch (this.#state) {
-      case 'header':
-        this.#state = 'block';
-        return;
-      case 'body':
-        if (!this.#isLastBlock) this.#state = 'block';
-        else if (this.#hasChecksum) this.#expectBytes('checksum', 4);
-        else this.#state = 'magic';
-        return;
-      default:
-        this.#state = 'magic';
-    }
-  }
-
-  #expectBytes(state: 'header' | 'body' | 'checksum' | 'skip', bytes: number): void {
-    this.#state = state;
-    this.#remaining = bytes;
-    if (bytes === 0) this.#afterCounted();
-  }
-}
-
-/** Length of the frame header after its descriptor byte: window, dictionary id and content size. */
-function headerBytes(descriptor: number): number {
-  const isSingleSegment = (descriptor & 0x20) !== 0;
-  const window = isSingleSegment ? 0 : 1;
-  const dictionary = [0, 1, 2, 4][descriptor & 3] ?? 0;
-  const contentSize = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0;
-  return window + dictionary + contentSize;
 }
 
 /** Compression method number of zstd, which newer Inspect logs use. The archive library supports only stored (0) and deflate (8). */
