@@ -23,7 +23,7 @@ import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { RunView, type RunViewOptions } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
-import { withoutNumber } from './task-title.ts';
+import { saysTask, withoutNumber } from './task-title.ts';
 
 const MAX_DIAGNOSTICS = 50;
 const MAX_FAULTS = 20;
@@ -173,13 +173,15 @@ export class RunFactsFold {
     const faultTexts = [...this.#faultTexts];
     const { lastChange: _change, lastMessage, lastParagraph, question, ...work } = this.view.work.work;
     const { unanswered } = this.view.lastAct;
+    const task = started?.task === undefined ? counts.task : endsOf(started.task);
     const facts = {
       id: this.id,
       ...present({ parentId }),
       source: source ?? started?.source ?? '',
       format: this.program ?? 'coxswain',
       ...present({
-        task: started?.task === undefined ? counts.task : endsOf(started.task),
+        // A greeting is no task.
+        task: saysTask(task) ? task : (this.view.work.firstRequest ?? task),
         agent: started?.identity.agent_name ?? this.program,
         modelId: started?.identity.model_id ?? counts.modelId,
         person: typeof label === 'string' ? label : ownerOf(place ?? source),

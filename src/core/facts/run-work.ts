@@ -465,6 +465,11 @@ export class WorkFold {
     return [this.#lastChange, this.#removed, this.#lastText].filter((change) => change !== undefined);
   }
 
+  /** The first message of the user that asks for something. */
+  get firstRequest(): string | undefined {
+    return this.#words.firstRequest;
+  }
+
   get files(): ReadonlySet<string> {
     return this.#files;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { StoredNames, taskTitle } from './task-title.ts';
+import { saysTask, StoredNames, taskTitle } from './task-title.ts';
 
 test.each([
   ['Fix the login form', 'Fix the login form'],
@@ -17,6 +17,15 @@ test.each([
   ['[[ ## user_query ## ]]\n\nWhat is 2+2?', 'What is 2+2?'],
   ['2026-11-01T10:00:00 ERROR boom\n    at f (/w/a.js:1)\n```\nx\n```\nWhy does it fail?', 'Why does it fail?'],
   ['$ npm test\n> app@1.0.0 test\nWhy does this fail on CI?', 'Why does this fail on CI?'],
+  [
+    '➜  app git:(main) git push\nerror: No `x.toml` found\n\nhint: Run it\n- or not\n\nplease fix. i no longer use x',
+    'fix. i no longer use x',
+  ],
+  ['{\n  "id": 1,\n  "name": "a"\n}\n\nWhy is the name wrong?', 'Why is the name wrong?'],
+  ['<dependency>\n  <name>a</name>\n</dependency>\n\nRaise its version', 'Raise its version'],
+  ['Unhandled error TypeError: x\n    at f (/w/a.js:1)', 'Unhandled error TypeError: x'],
+  ['Implement this plan. Ask me first.', 'Implement this plan. Ask me first.'],
+  ['Task: [Read from: /w/plan.md, /w/progress.md]\n\nReview the commits', 'Review the commits'],
   ['## Context\n\nPlease **speed up** the `parser`', 'Please speed up the parser'],
   ['Please fix the build', 'fix the build'],
   ['<!-- task-6 -->\nReview the diff.', 'Review the diff.'],
@@ -73,6 +82,32 @@ test('a task that is only a wrapper has no title', () => {
   expect(taskTitle('<system-reminder>x</system-reminder>')).toBeUndefined();
   const idle = '{"type":"idle_notification","from":"verify"}';
   expect(taskTitle(`<teammate-message teammate_id="verify">\n${idle}\n</teammate-message>`)).toBeUndefined();
+});
+
+test('a greeting, a mark and a wrapper ask for nothing', () => {
+  const words = [
+    'hi',
+    'Hello?',
+    '你好',
+    '您好！',
+    'hey claude',
+    'Hola!',
+    'good morning',
+    'how are you ?',
+    '.',
+    '!\n',
+    'ping',
+    '',
+  ];
+  expect(words.filter(saysTask)).toEqual([]);
+  const tasks = [
+    'hello world program in C',
+    '你好，你能为我做什么',
+    'continue',
+    'test the parser',
+    'hey give me details',
+  ];
+  expect(tasks.filter((text) => !saysTask(text))).toEqual([]);
 });
 
 test.each([

@@ -22,22 +22,46 @@ const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
 const TAG = /<\/?(?:user_query|user_request|task|prompt|request|query|instructions?|feedback|user_message|message)>/gi;
 const OPENINGS: readonly RegExp[] = [
-  /^implement (?:the following|this|the) plan:?\s*/i,
+  /^implement (?:the following|this|the) plan(?::\s*|\s*\n\s*)/i,
   /^\[\[ ## user_query ## \]\]\s*/i,
   /^(?:\[Image #?\d+\]\s*)+/i,
-  /^#+ (?:files mentioned by the user|my request for codex|task|request|context from my ide setup)[^\n]*\n/i,
-  /^(?:please|hi|hello|hey)[,!.]?\s+/i,
+  /^\[Read from: [^\]\n]*\]\s*/,
+  // What programs for Codex put before the request.
+  /^#+ (?:files mentioned by the user|context from my ide setup|referenced chatgpt conversation|prior conversation with codex)\b(?:[^]*?\n#+ my request for codex:?\s*|[^\n]*\n)/i,
+  /^#+ (?:my request for codex|task|request)[^\n]*\n/i,
+  /^(?:please|hi|hello|hey)[,!.]?\s+(?=\S)/i,
   /^this session is being continued from a previous conversation[^\n]*\n?/i,
   /^(?:task|request|user|prompt|title|plan)\s*:\s*/i,
 ];
 const NOISE =
   /^(?:```|[$❯➜] |> |at \S+ \(|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|<\/?[\w-]+>$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
 const HEADINGS =
-  /^(?:#+\s*)?(?:context|background|overview|objective|goal|instructions?|summary|description|problem)\s*:?\s*$/i;
+  /^(?:#+\s*)?(?:context|background|overview|objective|goal|role|instructions?|summary|description|problem)\s*:?\s*$/i;
 
-/** What programs for Codex put before the request. */
-const IDE_CONTEXT =
-  /^#+ (?:files mentioned by the user|context from my ide setup|referenced chatgpt conversation|prior conversation with codex)\b[^]*?\n#+ my request for codex:?\s*/i;
+/** The first line of something that was pasted before the request: a log, a prompt of a shell, XML or JSON. */
+const PASTED =
+  /^(?:[$❯➜┃>] ?|(?:error|fatal|warning|hint|npm (?:err!|error|warn)|traceback|unhandled (?:error|rejection)|exception in thread)\b|\s*file "|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[{[]\s*(?:$|["{[])|<[?!\w])/i;
+const MAX_REQUEST_CHARS = 600;
+
+/** The last paragraph, if something pasted stands before it. */
+function requestBelow(text: string): string {
+  const paragraphs = text.trim().split(/\n\s*\n/);
+  const last = paragraphs.at(-1)?.trim() ?? '';
+  const hasWords =
+    /^[^\s{}[\]<>|]*\p{L}/u.test(last) && /\p{Lo}|[?!]$|\S\s+\S+\s+\S/u.test(last) && !last.endsWith(':');
+  const isRequest = paragraphs.length > 1 && last.length <= MAX_REQUEST_CHARS && hasWords;
+  return isRequest && PASTED.test(text) && !PASTED.test(last) && !NOISE.test(last) ? last : text;
+}
+
+/** Words that ask for nothing. */
+const GREETING =
+  /^(?:(?:hi|hello|hey|hiya|yo|ahoy|howdy|good (?:morning|afternoon|evening)|how are you|hola|buenas|ol[áa]|oi|bom dia|bonjour|salut|coucou|hallo|guten (?:morgen|tag)|moin|ciao|buongiorno|привет|здравствуйте|你好|您好|嗨|哈喽|早上好|こんにちは|おはよう|もしもし|안녕(?:하세요)?|مرحبا|there|claude|codex|gemini|all|ping|test)[\s,!.?！，。？~👋]*)+$/iu;
+
+/** Returns true for a message that asks for something: neither empty, nor a greeting or a mark alone. */
+export function saysTask(text: string | undefined): text is string {
+  return text !== undefined && !GREETING.test(text.trim()) && taskTitle(text) !== undefined;
+}
+
 /** Spec Kit puts the words of the user, which may be none, before its template. */
 const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)(?:```|\n…\n)(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
 
@@ -60,17 +84,19 @@ export function withoutWrappers(text: string): string {
     .trim();
 }
 
+function withoutOpenings(whole: string): string {
+  let text = whole;
+  for (let round = 0; round < OPENINGS.length; round += 1)
+    for (const opening of OPENINGS) text = text.replace(opening, '').trim();
+  return text;
+}
+
 /** The first line in the user's words, without the wrappers of programs. A slash command without other words is its own title. */
 export function taskTitle(task: string): string | undefined {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
   if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
-  const shown = withoutWrappers(start)
-    .replaceAll(TAG, ' ')
-    .trim()
-    .replace(QUOTED, '$1')
-    .trim()
-    .replace(IDE_CONTEXT, '');
+  const shown = withoutOpenings(withoutWrappers(start).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim());
   const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
   if (skill !== undefined) return `/skill:${skill}`;
   const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];
@@ -79,9 +105,7 @@ export function taskTitle(task: string): string | undefined {
   const isBelow = input.trim() === '$ARGUMENTS' && before.trim() !== '' && !/^[-*#>\d\s]/.test(last);
   const filled = input.trim() === '$ARGUMENTS' ? '' : input.trim();
   const written = (isBelow ? last : filled) || shown.slice(template.length);
-  let text = written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written;
-  for (let round = 0; round < OPENINGS.length; round += 1)
-    for (const opening of OPENINGS) text = text.replace(opening, '').trim();
+  const text = withoutOpenings(requestBelow(written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written));
   const lines = text.split('\n').map((line) => line.trim());
   const first = lines.find((line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line));
   const line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));

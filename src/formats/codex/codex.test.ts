@@ -34,6 +34,17 @@ test('what Codex, a hook or another agent wrote as the user is no user text', ()
   expect(rolesOf(runs[0]?.payloads)).toEqual(['system', 'system', 'system', 'user', 'assistant', 'system']);
 });
 
+test('instructions that an editor puts before the request once more are no user text', () => {
+  const rules = 'This is a web application written with a web framework.\n\n- Run the checks.';
+  const content = [rules, 'Add a page.'].map((text) => ({ type: 'input_text', text }));
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', `# AGENTS.md instructions for /p\n\n<INSTRUCTIONS>\n${rules}\n</INSTRUCTIONS>`),
+    { ...message('user', ''), payload: { type: 'message', role: 'user', content } },
+  ]);
+  expect(runs[0]?.run.task).toBe('Add a page.');
+});
+
 test('rollouts of the summer of 2025 have a first line and items without a frame', () => {
   const lines = [
     { id: 't1', timestamp: at, instructions: null, git: { branch: 'main' } },

@@ -37,6 +37,9 @@ const REPEATED_EVENTS: ReadonlySet<unknown> = wordSet(
 /** Matches the beginning of user messages that Codex, a hook or another agent wrote. Newer rollouts mark such messages. */
 const HOST_MESSAGE_START =
   /^\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|skills?|skills_instructions|hook_prompt|turn_aborted|subagent_notification|user_shell_command|user_action|recommended_plugins|collaboration_mode|context_window\w*|codex_delegation|realtime_\w+)[\s>])/;
+const INSTRUCTIONS_START = '# AGENTS.md instructions';
+const MAX_INSTRUCTIONS = 100_000;
+const LEAST_REPEATED = 40;
 const CONTEXT_ITEMS: ReadonlySet<unknown> = new Set([
   'compaction',
   'compaction_summary',
@@ -54,6 +57,7 @@ class CodexRollout extends SessionLines {
   /** How the run ends if the turn ends without an answer. */
   #failure: RunEnding | undefined;
   #modelId: string | undefined;
+  #instructions = '';
   #previousTotal: JsonMembers = {};
   readonly #limits = new LimitSteps();
 
@@ -160,7 +164,11 @@ class CodexRollout extends SessionLines {
     const metadata = listOf(membersOf(item.internal_chat_message_metadata_passthrough).content_item_metadata);
     const isHostBlock = (block: StoredContentBlock, index: number): boolean => {
       const { type } = membersOf(membersOf(metadata[index]).provenance);
-      return type === undefined ? HOST_MESSAGE_START.test(textOfContent([block])) : type !== 'user';
+      const text = textOfContent([block]);
+      if (text.startsWith(INSTRUCTIONS_START)) this.#instructions = text.slice(0, MAX_INSTRUCTIONS);
+      // An editor may put the instructions before the request once more.
+      const isRepeated = blocks.length > 1 && text.length > LEAST_REPEATED && this.#instructions.includes(text.trim());
+      return type === undefined ? HOST_MESSAGE_START.test(text) || isRepeated : type !== 'user';
     };
     yield* this.session.system(
       blocks.filter((block, index) => isHostBlock(block, index)),
