@@ -3,7 +3,7 @@ import { present } from '../core/base/json.ts';
 import { RunIds } from '../formats/run-ids.ts';
 import { shownAddress } from '../stores/store-address.ts';
 import type { EffectReport, EffectRow, EffectRowFold, EffectRowOptions } from './effect-row.ts';
-import type { OnReadProblem } from './run-items.ts';
+import type { OnReadProblem, ShardReader } from './read-shard.ts';
 import { copiesNote } from './judge-gates.ts';
 
 export interface EffectOptions extends Pick<EffectRowOptions, 'prices'> {
@@ -38,22 +38,27 @@ export async function effect(paths: readonly string[], options: EffectOptions = 
   // Loaded on demand, as in `backtest`.
   const rowFolds = await import('./effect-row.ts');
   const { measureEffect } = await import('./measure-effect.ts');
-  const { runItems } = await import('./run-items.ts');
+  const { readShard } = await import('./read-shard.ts');
+  const { listShards } = await import('./list-shards.ts');
   const folds = new Map<string, EffectRowFold>();
   const rows: EffectRow[] = [];
   const ids = new RunIds();
-  for await (const item of runItems(paths, onProblem, ids)) {
-    let fold = folds.get(item.run);
-    if (item.type === 'record') {
-      if (fold === undefined)
-        folds.set(item.run, (fold = new rowFolds.EffectRowFold(item.run, { within, prices: options.prices })));
-      fold.fold(item.record);
-    } else if (fold !== undefined) {
-      folds.delete(item.run);
+  const reader: ShardReader = {
+    record(run, record) {
+      const fold = folds.get(run) ?? new rowFolds.EffectRowFold(run, { within, prices: options.prices });
+      folds.set(run, fold);
+      fold.fold(record);
+    },
+    end(run) {
+      const fold = folds.get(run);
+      if (fold === undefined) return;
+      folds.delete(run);
       rows.push(fold.row());
       onRun?.();
-    }
-  }
+    },
+    problem: onProblem,
+  };
+  for (const shard of await listShards(paths)) await readShard(shard, reader, ids);
   const report = measureEffect({ paths: paths.map(shownAddress), ...present({ within }), worthwhile, rows });
   return { ...report, notes: [...copiesNote(ids.repeated), ...report.notes] };
 }

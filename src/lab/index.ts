@@ -36,7 +36,7 @@ export type {
 export { effect, type EffectOptions } from './effect.ts';
 export type { ArmFigures, EffectExperiment, EffectOutcome, EffectReport, EffectRuns } from './effect-row.ts';
 export { formatLabels, parseLabels, readLabels, type Label, type LabelTarget } from './labels.ts';
-export type { OnReadProblem } from './run-items.ts';
+export type { OnReadProblem } from './read-shard.ts';
 export type { Gates, Split } from './judge-gates.ts';
 export type { ShardProblem } from './run-row.ts';
 export type { Sweep } from './sweep-report.ts';
