@@ -13,7 +13,9 @@ const MAX_END_CHARS = 4_000;
 function questionWithChoices(text: string): string | undefined {
   const lines = text.split('\n');
   const lead = lines.findLastIndex((line) => !CHOICE.test(line));
-  if (lead === lines.length - 1 || !OFFERS_CHOICES.test(lines[lead] ?? '')) return undefined;
+  const line = lines[lead] ?? '';
+  const asks = OFFERS_CHOICES.test(line) || (/:\W*$/.test(line) && isRequest(withoutMarks(line)));
+  if (lead === lines.length - 1 || !asks) return undefined;
   return lines.slice(lead).join(' ').replaceAll(/\s+/g, ' ').trim();
 }
 
@@ -28,10 +30,11 @@ const REQUEST = new RegExp(
   [
     /(?:^|[—–;:,] )(?:(?:please|so|just|then|and|now),? )*(?:let me know|tell me) (?:which|what|how|whether|where|who|your|the|(?:once|when) (?:that|it|this|done|you(?:'ve| have)))\b/,
     /^once you(?:'ve| have) [^.]*, I(?:'ll| will| can) (?:proceed|continue|go on|retry|try again|re-?run|resume)\b/,
-    /^(?:so |then )?please (?:confirm|clarify|choose|pick|select (?:one|an option|which)|decide|specify|reply|answer|provide|paste|send me|share)\b/,
+    /^(?:so |then )?please (?:confirm|clarify|choose|pick|select (?:one|an option|which)|decide|specify|reply|answer|provide|paste|send me|share|run the command again)\b/,
+    /\bawait(?:ing)? your (?:answer|reply|response|confirmation|approval|decision|go-ahead|input)\b|^por favor,? (?:confirm\w*|responda|indique|elija|escolha|informe)(?![\w])/,
     /^(?:choose|pick) (?:one|an option|between|which)\b|^(?:reply|answer) with\b|^your (?:choice|call|pick)\b/,
     /(?:^|[—–;:,] )(?:dis|dites)[-‑ ]moi (?:quel\w*|lequel|le|la|les|comment|["«“])|^dime (?:qué|cuál|cómo|el|la)(?=\s)|^sag(?:en Sie)? mir (?:bitte )?(?:welche|was|wie)\b/,
-    /[请請]你?(?:告[诉訴]我|[确確][认認]|[选選][择擇]|提供|告知)|(?:教えて|選んで|お選び|ご指示)(?:くだ|下さ|いただ)|(?:알려|선택해) ?주세요/,
+    /[请請]你?(?:告[诉訴]我|[确確][认認]|[选選][择擇]|提供|告知)|[请請][^。！]{0,12}(?:打分|评分|回复|回覆)|(?:教えて|選んで|お選び|ご指示|確認させて)(?:くだ|下さ|いただ)|(?:알려|선택해) ?주세요/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -44,9 +47,18 @@ function withoutMarks(text: string): string {
   return text.replaceAll(ITALICS, '$1').replaceAll(/[*`]/g, '');
 }
 
+/** A question to the person that a sentence or two may follow, such as what comes of the answer. */
+const TO_PERSON =
+  /^(?:could you|can you|would you|do(?:es)? your?|did you|are those|is this|are you|should I|shall I|may I|which (?:one|of|option)|what (?:should|would you))\b.*\?$|(?:ですか|(?<!あり)ますか|でしょうか|까요|습니까|[吗嗎])[?？]$/i;
+const MAX_AFTER = 2;
+
 /** Courtesy, which needs no answer. */
 const COURTESY =
   /\b(?:what you think|what (?:else )?you(?:'d| would)? (?:like|want|need)|(?:it|that|this) (?:goes|works|looks)|your (?:thoughts|feedback))\b|\bnext[.!]?$/i;
+
+function isRequest(plain: string): boolean {
+  return REQUEST.test(plain) && !CONDITION.test(plain) && !COURTESY.test(plain);
+}
 
 /** Such as "Want me to?": what it asks is in the sentence before. */
 const SHORT_QUESTION_CHARS = 12;
@@ -59,10 +71,13 @@ export function questionIn(whole: string): string | undefined {
   if (offer !== undefined)
     return offer.length > QUESTION_CHARS ? `${offer.slice(0, QUESTION_CHARS - 1).toWellFormed()}…` : offer;
   const line = text.slice(text.lastIndexOf('\n') + 1).replace(ASKS_FOR_ANSWER, '');
-  const [before, sentence = ''] = ['', ...line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u)].slice(-2);
-  const plain = withoutMarks(sentence);
-  const asksWithoutMark = REQUEST.test(plain) && !CONDITION.test(plain) && !COURTESY.test(plain);
-  const isQuestion = asksWithoutMark || /[?？]["'*_)”」]*$/.test(sentence);
+  const sentences = line.split(/(?<=[.!?:]) +(?!\p{Ll})|(?<=[。！？])/u);
+  const asked = sentences.findLastIndex((one) => TO_PERSON.test(withoutMarks(one).trim()));
+  const last = sentences.length - 1;
+  const asksLast = /[?？]\W*$/.test(line) || REQUEST.test(sentences[last] ?? '');
+  const isLast = asked === -1 || asksLast || last - asked > MAX_AFTER;
+  const [before, sentence = ''] = ['', ...sentences.slice(0, (isLast ? last : asked) + 1)].slice(-2);
+  const isQuestion = isRequest(withoutMarks(sentence)) || /[?？]["'*_)”」]*$/.test(sentence);
   if (!isQuestion || OPEN_OFFER.test(sentence)) return undefined;
   const question = withoutMarks(`${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`.trim());
   return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
