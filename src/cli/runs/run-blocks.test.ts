@@ -4,7 +4,7 @@ import { createCoxswain } from '../../core/run/coxswain.ts';
 import { memoryStore } from '../../core/store/memory-store.ts';
 import { createRunFold } from './run-recorder.ts';
 import { terminalText } from '../document/write-document.ts';
-import { changedFiles, countFacts, runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
+import { changedFiles, countFacts, isSideRun, runBlocks, titleItem, totalsBlocks } from './run-blocks.ts';
 import { RunTotals } from './run-totals.ts';
 
 const FORM = { paint: (_style: string, text: string) => text, width: 120 };
@@ -32,6 +32,15 @@ test('files outside the project come last, and those of its own work trees have 
     'c.ts',
     '/home/ann/.claude/plans/a.md',
   ]);
+});
+
+test('a request that a program makes for itself is no subagent', () => {
+  const run = { id: 's/agent-a1', parentId: 's', calls: 0 };
+  expect(isSideRun({ ...run, task: 'Warmup' })).toBe(true);
+  expect(isSideRun(run)).toBe(true);
+  expect(isSideRun({ ...run, calls: 1 })).toBe(false);
+  expect(isSideRun({ ...run, task: 'Find the tests' })).toBe(false);
+  expect(isSideRun({ id: 's', calls: 0 })).toBe(false);
 });
 
 test('a declined plan or question is told from a refused call', () => {

@@ -159,8 +159,15 @@ const SIDE_FILE = /\/agent-a[a-z_]+-[\da-f]+$/;
 const SIDE_TASK = /^(?:Warmup$|The following is the Codex agent history whose request action)/;
 
 /** True for a run that its program made for itself, which is no subagent. */
-export function isSideRun({ id, parentId, task = '' }: Pick<RunFacts, 'id' | 'parentId' | 'task'>): boolean {
-  return parentId !== undefined && (SIDE_FILE.test(id) || SIDE_TASK.test(task));
+export function isSideRun({
+  calls,
+  id,
+  parentId,
+  task = '',
+}: Pick<RunFacts, 'calls' | 'id' | 'parentId' | 'task'>): boolean {
+  // Of some requests to fill a cache the file has only the answer.
+  const isAnswerOnly = task === '' && calls === 0;
+  return parentId !== undefined && (isAnswerOnly || SIDE_FILE.test(id) || SIDE_TASK.test(task));
 }
 
 /** Says that a session started more subagents than it has here: some may have no file. */

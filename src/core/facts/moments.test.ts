@@ -105,6 +105,11 @@ test('the active time of a turn is at most what its host says, which leaves out 
   expect(found(...turns, [0, worked(90 * MINUTE_MS)]).activeMs).toBe(52 * MINUTE_MS);
   const before: TrajectoryPayload = { kind: 'message_appended', message: { role: 'system', content: 'x' } };
   expect(found([0, before], [1, before], [1, said], ...call(1, false, 5)).activeMs).toBe(5 * MINUTE_MS);
+  const allowed: TrajectoryPayload = {
+    kind: 'message_appended',
+    message: { role: 'system', content: 'Approved command prefix saved:\n- ["git add"]' },
+  };
+  expect(found([0, said], [1, before], [3, allowed], ...call(1, false, 5)).activeMs).toBe(6 * MINUTE_MS);
   // A hook runs before the answer is shown; the end comes when the user leaves.
   const answered: TrajectoryPayload = { kind: 'evaluation', point: 'pre_response' };
   const left: TrajectoryPayload = { kind: 'run_ended', outcome: 'ended', new_messages: [] };

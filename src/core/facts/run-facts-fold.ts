@@ -360,5 +360,10 @@ function restsAfter(payload: TrajectoryPayload): boolean | undefined {
 
 function isOfUser(payload: TrajectoryPayload): boolean {
   if (payload.kind === 'tool_ended') return asksPerson(payload.tool_name);
-  return payload.kind === 'message_appended' && payload.message.role === 'user';
+  if (payload.kind !== 'message_appended') return false;
+  const { message } = payload;
+  return message.role === 'user' || (message.role === 'system' && ALLOWED.test(textOfContent(message.content)));
 }
+
+/** What Codex notes when a person allowed a command for good. */
+const ALLOWED = /^Approved command prefix saved\b/;

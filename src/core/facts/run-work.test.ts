@@ -245,6 +245,20 @@ test('a file that one patch adds and another one deletes is not changed', () => 
   expect(fold.work.filesChanged).toEqual(['b.ts']);
 });
 
+test('a file that one patch deletes and adds again is changed', () => {
+  const fold = new WorkFold();
+  const input = '*** Begin Patch\n*** Delete File: plan.md\n*** Add File: plan.md\n+new\n*** End Patch';
+  for (let time = 0; time < 2; time += 1) fold.fold(payload, { ...call, tool: 'apply_patch', args: { input } });
+  expect(fold.work.filesChanged).toEqual(['plan.md']);
+});
+
+test('an edit by a tool of Serena changes its file', () => {
+  const fold = new WorkFold();
+  const args = { relative_path: 'src/a.ts', regex: 'a', repl: 'b' };
+  fold.fold(payload, { ...call, tool: 'mcp__serena__replace_regex', args });
+  expect(fold.work.filesChanged).toEqual(['src/a.ts']);
+});
+
 test('a refused plan or question is a declined one', () => {
   const fold = new WorkFold();
   for (const tool of ['ExitPlanMode', 'AskUserQuestion', 'Bash'])

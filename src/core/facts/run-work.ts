@@ -200,9 +200,10 @@ export class WorkFold {
     const patch = patchIn(args) ?? (typeof argument === 'string' ? argument : '');
     const patchedFiles = filesOfPatch(patch);
     for (const file of patchedFiles) {
-      const isGone = patch.includes(`*** Delete File: ${file}`) && this.#created.has(file);
+      const isAdded = patch.includes(`*** Add File: ${file}`);
+      const isGone = !isAdded && patch.includes(`*** Delete File: ${file}`) && this.#created.has(file);
       if (isGone) this.#forget([file], call.number);
-      else this.#rewriteFile(file, call.number, patch.includes(`*** Add File: ${file}`));
+      else this.#rewriteFile(file, call.number, isAdded);
     }
     if (patchedFiles.length > 0 || (kind !== undefined && kind !== 'write')) return;
     const reading = readCall(tool, args, {});

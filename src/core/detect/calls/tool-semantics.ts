@@ -47,7 +47,9 @@ type Arguments = Readonly<Record<string, unknown>>;
 const SHELL_NAME =
   /(?:^|[_.:-])(?:bash|shell|sh|exec|terminal|run|cmd|powershell|(?:run|execute|exec)(?:_shell)?_command|run_terminal_cmd)$/i;
 const COMMAND_KEYS = wordSet('command cmd script input commands argv');
-const PATH_KEYS = wordSet('path file_path filePath filename file notebook_path target_file uri url dir');
+const PATH_KEYS = wordSet(
+  'path file_path filePath relative_path absolute_path filename file notebook_path target_file uri url dir',
+);
 const PATCH_KEYS = ['patch', 'input', 'patchText'];
 const CONTENT_KEYS = wordSet('content contents file_text text new_content code_edit body new_source');
 const PLACE_KEYS = ['cell_id', 'cell_number', 'line_number', 'start_line', 'range'];
