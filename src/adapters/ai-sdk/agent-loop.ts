@@ -7,12 +7,15 @@ import type { Guard } from '../host/guarded.ts';
 import type { Run } from '../../core/run/run.ts';
 import { CallBook, type CallBookOptions } from './call-book.ts';
 import type { GeneratedAnswer } from './read-answer.ts';
-import { type PlacedAdvice, placeAdvice, type AdviceHandle } from '../../core/run/advice-handle.ts';
+import type { AdviceHandle } from '../../core/run/advice-handle.ts';
+import { AdviceUnderWay, type OutgoingRequest } from '../host/advice-under-way.ts';
 import { abortSignalOf, isAbort, modelRequestOf, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 import { assistantMessage, brokenMessage, requestPrepared, systemTextOf, unansweredMessages } from './to-events.ts';
 import { withMessage } from './to-output.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { aiSdkCapabilities } from '../capabilities.ts';
+
+const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
 
 interface News {
   readonly messages: readonly AgentMessage[];
@@ -44,7 +47,8 @@ export class PromptNews {
 export interface PreparedRequest {
   readonly request: ModelRequest;
   readonly plain: ModelRequest;
-  readonly advice: PlacedAdvice | undefined;
+  /** Absent if the request could not be read. */
+  readonly advice: OutgoingRequest | undefined;
   readonly modelId: string;
 }
 
@@ -55,10 +59,13 @@ export class AgentLoop {
   readonly run: Run;
   readonly calls: CallBook;
   readonly #guard: Guard;
-  readonly #next: NextAdvice;
+  readonly #advice: AdviceUnderWay;
   readonly #promptNews = new PromptNews();
   readonly #unrecognisedTypes = new Set<string>();
   #phase: Phase = 'idle';
+  /** The same for each attempt of a request. */
+  #requestKey = {};
+  #refusesMessages = false;
   #iteration = -1;
   #promptLength = 0;
   #trouble: Trouble | undefined;
@@ -69,7 +76,7 @@ export class AgentLoop {
   constructor(run: Run, guard: Guard, options: CallBookOptions) {
     this.run = run;
     this.#guard = guard;
-    this.#next = new NextAdvice(options.maxChars);
+    this.#advice = new AdviceUnderWay(options.maxChars);
     this.calls = new CallBook(run, options);
   }
 
@@ -88,7 +95,7 @@ export class AgentLoop {
   }
 
   opened({ advice }: PreparedRequest): void {
-    this.#next.arrived(advice);
+    if (!this.#refusesMessages) advice?.accepted(channel);
   }
 
   heardDelta(delta: string): void {
@@ -104,7 +111,7 @@ export class AgentLoop {
     // The provider ran these calls, so no text can be added to their results.
     for (const { id, result, isError } of answer.providerResults) {
       this.calls.end(id, result, isError);
-      this.#next.wait(this.calls.takeAdvice(id));
+      this.#wait(this.calls.takeAdvice(id));
     }
     this.#asksForTools = answer.calls.length > 0;
     if (!this.#asksForTools) {
@@ -117,7 +124,7 @@ export class AgentLoop {
       toolName: name,
       args,
     }));
-    this.#next.wait(this.run.advise('pre_tool_execution', { pendingToolCalls }));
+    this.#wait(this.run.advise('pre_tool_execution', { pendingToolCalls }));
   }
 
   /** @param answer the part that arrived */
@@ -125,8 +132,9 @@ export class AgentLoop {
     const isAborted = this.isAborted(error);
     this.#phase = isAborted ? 'aborted' : 'failed';
     this.#trouble = isAborted && !isAbort(error) ? abortedBy(this.#signal) : troubleOf(error);
-    if (isAborted) this.#next.lost(prepared.advice, 'the request was aborted');
-    else this.#next.failed(prepared.advice);
+    prepared.advice?.failed(this.#trouble);
+    // It is not tried again.
+    if (isAborted) this.#advice.again(undefined);
     const stopReason = isAborted ? 'aborted' : 'error';
     const brokenAnswer = { stopReason, errorMessage: messageOf(error), modelId: prepared.modelId } as const;
     this.run.emit({ type: 'message_end', message: brokenMessage(answer, brokenAnswer) });
@@ -137,7 +145,9 @@ export class AgentLoop {
   }
 
   refusesGuidance({ advice }: PreparedRequest, error: unknown): void {
-    this.#next.refused(advice);
+    this.#refusesMessages = true;
+    advice?.failed({ outcome: 'error', reason: 'the API refused a message after the last one' });
+    this.#advice.again(undefined);
     this.run.reportFault('a message with guidance', error);
   }
 
@@ -154,7 +164,7 @@ export class AgentLoop {
     const phase = this.#phase;
     const isCutOff = phase === 'waiting' || (phase === 'answered' && this.#asksForTools);
     const hasEnded = phase === 'aborted' || phase === 'failed';
-    this.#next.close();
+    this.#advice.close('no request followed');
     this.calls.close();
     this.#phase = 'idle';
     const trouble = isCutOff && this.#signal?.aborted === true ? abortedBy(this.#signal) : undefined;
@@ -178,74 +188,25 @@ export class AgentLoop {
   #completeRequest(prepared: PreparedRequest, isRetry: boolean): PreparedRequest {
     const { modelId } = prepared;
     const plainRequest = { ...prepared.plain, prompt: this.calls.inRequest(prepared.plain.prompt) };
-    const advice = this.#next.take(isRetry, () => [
-      ...(this.#isTask ? this.run.advise('pre_render') : []),
-      ...(isRetry ? [] : this.run.advise('pre_tool_selection')),
-    ]);
+    if (!isRetry) this.#requestKey = {};
+    const advice = this.#advice.again(this.#requestKey) ?? this.#send(isRetry);
     // Guidance for a turn is requested before the turn starts, as in every other host.
     if (!isRetry) this.run.emit({ type: 'turn_start' });
+    const { text } = advice;
     const request =
-      advice === undefined ? plainRequest : { ...plainRequest, prompt: withMessage(plainRequest.prompt, advice.text) };
+      text === undefined ? plainRequest : { ...plainRequest, prompt: withMessage(plainRequest.prompt, text) };
     this.run.emit(requestPrepared(request, this.#iteration, modelId));
     return { ...prepared, request, plain: plainRequest, advice };
   }
-}
 
-const { channel = '' } = aiSdkCapabilities.pre_tool_selection;
-
-/** Advice for the model, sent as the last message of one request. Keeps the queued advice and the advice in the last request. */
-class NextAdvice {
-  readonly #maxChars: number;
-  #waitingAdvice: readonly AdviceHandle[] = [];
-  #sentAdvice: PlacedAdvice | undefined;
-  #isRefused = false;
-
-  constructor(maxChars: number) {
-    this.#maxChars = maxChars;
+  #send(isRetry: boolean): OutgoingRequest {
+    if (this.#isTask) this.#wait(this.run.advise('pre_render'));
+    if (!isRetry) this.#wait(this.run.advise('pre_tool_selection'));
+    return this.#advice.send(this.#requestKey, []);
   }
 
-  wait(handles: readonly AdviceHandle[]): void {
-    this.#waitingAdvice = [...this.#waitingAdvice, ...handles];
-  }
-
-  /** @param isRetry  true if the last request is retried; the retry contains the same advice */
-  take(isRetry: boolean, takeNews: () => readonly AdviceHandle[]): PlacedAdvice | undefined {
-    if (isRetry && this.#sentAdvice !== undefined) return this.#sentAdvice;
-    this.#sentAdvice?.undelivered('the request was not answered');
-    const handles = [...this.#waitingAdvice, ...takeNews()];
-    this.#waitingAdvice = [];
-    if (this.#isRefused)
-      for (const handle of handles) handle.undelivered('the API takes no message after the last one');
-    this.#sentAdvice = this.#isRefused ? undefined : placeAdvice(handles, this.#maxChars);
-    return this.#sentAdvice;
-  }
-
-  arrived(advice: PlacedAdvice | undefined): void {
-    advice?.delivered(channel);
-    this.#sentAdvice = undefined;
-  }
-
-  /** The advice may be sent again with a retry, also if it already arrived with a truncated answer. */
-  failed(advice: PlacedAdvice | undefined): void {
-    this.#sentAdvice = advice;
-  }
-
-  /** Called when the request failed and is not retried. */
-  lost(advice: PlacedAdvice | undefined, reason: string): void {
-    advice?.undelivered(reason);
-    this.#sentAdvice = undefined;
-  }
-
-  /** Called when the API accepts no message in this position. No advice message is sent from then on. */
-  refused(advice: PlacedAdvice | undefined): void {
-    this.#isRefused = true;
-    this.lost(advice, 'the API refused a message after the last one');
-  }
-
-  /** Called when no request follows. */
-  close(): void {
-    this.lost(this.#sentAdvice, 'the request was not answered');
-    for (const handle of this.#waitingAdvice) handle.undelivered('no request followed');
-    this.#waitingAdvice = [];
+  #wait(handles: readonly AdviceHandle[]): void {
+    if (!this.#refusesMessages) this.#advice.wait(handles);
+    else for (const handle of handles) handle.undelivered('the API takes no message after the last one');
   }
 }

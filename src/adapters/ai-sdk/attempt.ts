@@ -22,7 +22,7 @@ export async function askModel(
     try {
       return await ask(request);
     } catch (error) {
-      const isRefused = refusal === undefined && prepared.advice !== undefined && isRefusal(error);
+      const isRefused = refusal === undefined && prepared.advice?.text !== undefined && isRefusal(error);
       if (isRefused && !loop.isAborted(error)) {
         refusal = error;
         return await answerTo({ request: prepared.plain });

@@ -2,6 +2,7 @@ import { wordSet } from '../../core/base/word-set.ts';
 import { membersOf, objectsIn, present, isJsonObject, type Json } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { Usage } from '../../core/records/agent-message.ts';
+import { decodedArgs, usageOf } from '../host/content-blocks.ts';
 import { textField, type SdkFields } from './sdk-shapes.ts';
 
 const KNOWN_PARTS: ReadonlySet<string> = wordSet(
@@ -35,14 +36,8 @@ export function readModelAnswer(result: unknown): GeneratedAnswer | undefined {
 
 /** Reads the arguments of a call. Models send JSON text. Text that is not JSON is returned unchanged. */
 export function readArgs(input: unknown): Json {
-  if (typeof input !== 'string') return toJson(input);
-  if (input.trim() === '') return {};
-  try {
-    // JSON.parse returns JSON.
-    return JSON.parse(input) as Json;
-  } catch {
-    return input;
-  }
+  // JSON.parse returns JSON.
+  return typeof input === 'string' ? (decodedArgs(input.trim()) as Json) : toJson(input);
 }
 
 /** Specifications v3 and v4 have totals with details, v2 plain numbers. Cached tokens are part of the input in all. */
@@ -53,26 +48,13 @@ export function readUsage(value: unknown): Usage | undefined {
   // Format that the SDK uses in its telemetry.
   const inputDetails = membersOf(value['inputTokenDetails']);
   const outputDetails = membersOf(value['outputTokenDetails']);
-  const usage: Usage = {
-    ...tokenCount('inputTokens', input['total']),
-    ...tokenCount('outputTokens', output['total']),
-    ...tokenCount(
-      'cacheReadTokens',
-      input['cacheRead'] ?? value['cachedInputTokens'] ?? inputDetails['cacheReadTokens'],
-    ),
-    ...tokenCount('cacheWriteTokens', input['cacheWrite'] ?? inputDetails['cacheWriteTokens']),
-    ...tokenCount(
-      'reasoningTokens',
-      output['reasoning'] ?? value['reasoningTokens'] ?? outputDetails['reasoningTokens'],
-    ),
-  };
-  return Object.keys(usage).length === 0 ? undefined : usage;
-}
-
-function tokenCount<Name extends keyof Usage>(name: Name, value: unknown): Pick<Usage, Name> {
-  const counts = typeof value === 'number' && Number.isFinite(value) && value >= 0;
-  // The object has at most one field, and every field of Usage is optional.
-  return (counts ? { [name]: value } : {}) as Pick<Usage, Name>;
+  return usageOf({
+    inputTokens: input['total'],
+    outputTokens: output['total'],
+    cacheReadTokens: input['cacheRead'] ?? value['cachedInputTokens'] ?? inputDetails['cacheReadTokens'],
+    cacheWriteTokens: input['cacheWrite'] ?? inputDetails['cacheWriteTokens'],
+    reasoningTokens: output['reasoning'] ?? value['reasoningTokens'] ?? outputDetails['reasoningTokens'],
+  });
 }
 
 function readFinishReason(value: unknown): string | undefined {

@@ -4,6 +4,7 @@ import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
 import { type GeneratedAnswer, readArgs } from './read-answer.ts';
+import { plainContent } from '../host/content-blocks.ts';
 import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
 /**
@@ -90,9 +91,7 @@ export function requestPrepared(request: ModelRequest, iteration: number, modelI
 function userMessage(message: PromptMessage): AgentMessage {
   const { content } = message;
   if (typeof content === 'string') return { role: 'user', content };
-  const blocks = objectsIn(content).map(blockOf);
-  const [only] = blocks;
-  return { role: 'user', content: blocks.length === 1 && only?.type === 'text' ? only.text : blocks };
+  return { role: 'user', content: plainContent(objectsIn(content).map(blockOf)) };
 }
 
 function blockOf(part: SdkFields): ContentBlock {

@@ -39,9 +39,11 @@ export function decodedArgs(text: string): unknown {
   }
 }
 
-/** Returns the counts that are numbers. Undefined if no count is a number. */
+/** Returns the counts that are numbers from 0. Undefined if there is none. */
 export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Usage | undefined {
-  const knownCounts = Object.entries(counts).filter(([, count]) => typeof count === 'number' && Number.isFinite(count));
+  const knownCounts = Object.entries(counts).filter(
+    ([, count]) => typeof count === 'number' && count >= 0 && count < Infinity,
+  );
   return knownCounts.length === 0 ? undefined : Object.fromEntries(knownCounts);
 }
 
