@@ -255,7 +255,7 @@ export const AGENT_COMMANDS: readonly CommandDefinition[] = [
     name: 'report',
     summary: 'report what the agents did, by default in the last 12 hours',
     description:
-      'Shows what needs you first: sessions that wait, that failed or were cut off, whose check failed, that are stuck, that ended after a refusal or with a question, that answered without a passed check, ' +
+      'Shows what needs you first: sessions that wait, that failed or were cut off, whose check failed, that are stuck, that had a call refused or ask a question, that answered without a passed check, ' +
       'then what worked, one line per project. coxswain NUMBER opens one. Takes a store, or transcripts as analyze does; by default the ' +
       'stores of all your projects and the sessions that Claude Code, Codex, Copilot CLI, Gemini CLI, opencode, pi, Qwen Code, Kimi CLI, Kimi Code, goose and Aider keep on this machine, ' +
       'each run once. A run counts if its last record is recent enough. The cost is that of the host, else computed from model prices.',

@@ -51,6 +51,16 @@ export function printableCut(text: string, chars: number): string {
   return shown.length <= chars ? shown : `${shown.slice(0, chars - 1).toWellFormed()}…`;
 }
 
+const LONG_PATH = /(?<![\w:/\\])(?:[A-Za-z]:)?(?:[^\s"'`(),;:=|<>\\/]*([\\/])){3,}([^\s"'`(),;:=|<>\\/]+)/g;
+const PATH_CHARS = 30;
+
+/** Long paths become their last part: `…/screen.ts`. */
+export function shortPaths(text: string): string {
+  return text.replaceAll(LONG_PATH, (path, slash: string, last: string) =>
+    path.length > PATH_CHARS ? `…${slash}${last}` : path,
+  );
+}
+
 /** Cuts as `printableCut`. Of names that would look alike, the beginning that they share is cut out instead. */
 export function distinctCuts(names: readonly string[], chars: number): readonly string[] {
   const alike = Map.groupBy(new Set(names), (name) => printableCut(name, chars));

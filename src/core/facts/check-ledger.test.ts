@@ -115,9 +115,9 @@ test('a check whose script prints the command of a failed one makes up for it', 
 
 test('a failed check has the line of its output that says so', () => {
   const errorOf = (result: string) => checksAfter([['npm test', result]])[0]?.error;
-  expect(errorOf('> vitest run\n\n  FAIL  src/a.test.ts > adds\nAssertionError: 3\n')).toBe('adds: AssertionError: 3');
+  expect(errorOf('> vitest run\n\n  FAIL  src/a.test.ts > adds\nAssertionError: 3\n')).toBe('3 in adds');
   expect(errorOf("src/a.ts(3,1): error TS2304: Cannot find name 'x'.\nmore")).toBe(
-    "src/a.ts(3,1): error TS2304: Cannot find name 'x'.",
+    "Cannot find name 'x' in src/a.ts(3,1)",
   );
   expect(errorOf('it broke')).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { CANCELLATIONS, FAILURES, REFUSALS } from '../../../test/support/refusals.ts';
 import type { ToolEnded } from '../records/trajectory-record.ts';
-import { hostOutcome, unrunOutcome, withHostOutcome } from './host-refusals.ts';
+import { hostOutcome, refuserOf, unrunOutcome, withHostOutcome } from './host-refusals.ts';
 
 const ended = (more: Partial<ToolEnded>): ToolEnded => ({
   kind: 'tool_ended',
@@ -56,4 +56,12 @@ test('a call that was announced and did not run was refused, unless it was inval
   expect(unrunOutcome('any words of a person')).toBe('refused');
   expect(unrunOutcome('[Request interrupted by user for tool use]')).toBe('cancelled');
   expect(unrunOutcome('<tool_use_error>InputValidationError: missing path</tool_use_error>')).toBeUndefined();
+});
+
+test('a refusal names a person or a rule only if its text does', () => {
+  expect(refuserOf("The user doesn't want to proceed with this tool use.")).toBe('you');
+  expect(refuserOf('exec command rejected by user')).toBe('you');
+  expect(refuserOf('PreToolUse:Bash hook error: no')).toBe('a rule');
+  expect(refuserOf('`rm -rf a` rejected: blocked by policy')).toBe('a rule');
+  expect(refuserOf('Claude requested permissions to use Bash')).toBeUndefined();
 });

@@ -11,6 +11,19 @@ interface HostForm {
 /** What Claude Code writes for a call that a person refused, and for one that was interrupted. */
 export const REJECTED: RegExp = /^The user doesn't want to (?:proceed with this tool use|take this action right now)\./;
 
+/** Words of a refusal by a person, and of one by a rule: a hook, a policy, settings, a sandbox. */
+const BY_PERSON =
+  /\buser (?:doesn't want|denied|did not allow|declined|rejected|cancelled)\b|\b(?:rejected|denied) by (?:the )?user\b/i;
+const BY_RULE =
+  /\b(?:hook|policy|permission settings|auto-denied|don't ask mode|unacceptable risk|sandbox(?:_violations)?|for security)\b/i;
+
+/** Returns who refused a call, if its result says so. */
+export function refuserOf(result: Json): 'you' | 'a rule' | undefined {
+  const text = resultText(result);
+  if (BY_PERSON.test(text)) return 'you';
+  return BY_RULE.test(text) ? 'a rule' : undefined;
+}
+
 /** From the hosts' sources and recorded sessions: texts in place of a result, with its error flag (`docs/recording.md`). */
 const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
   'claude-code': [

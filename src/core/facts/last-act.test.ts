@@ -104,3 +104,22 @@ test('words after a call in one message are an answer: the service of the model 
   fold.fold({ ...record, payload: started }, undefined);
   expect(fold.state).toMatchObject({ isAnswer: true, isRunning: false });
 });
+
+test('the label of a call is its work, without comments, titles, folders and the text of a file', () => {
+  const labels = [
+    '# Copy it\ncp a b',
+    'cd app && set -euo pipefail\ngit add -A',
+    'echo "=== fetch ===" && git fetch',
+    "cat >> log.md <<'EOF'\n## Today\nEOF",
+    'git commit -m "$(cat <<\'EOF\'\nFix it\nEOF\n)"',
+    'echo "done"',
+  ].map((command) => callLabel({ tool: 'Bash', args: { command } }));
+  expect(labels).toEqual([
+    'cp a b',
+    'git add -A',
+    'git fetch',
+    'cat >> log.md',
+    'git commit -m "Fix it EOF )"',
+    'echo "done"',
+  ]);
+});

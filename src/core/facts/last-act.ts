@@ -6,6 +6,7 @@ import type { TrajectoryRecord } from '../records/trajectory-record.ts';
 import type { RunCall } from './run-call.ts';
 import { announcedStep } from './announced-step.ts';
 import { sendsInterrupt } from './background-output.ts';
+import { refuserOf } from './host-refusals.ts';
 import { errorWords, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
@@ -55,6 +56,7 @@ export class LastActFold {
   #lastAtMs = 0;
   #requestError = '';
   #lastCall: RunCall | undefined;
+  #refusedBy: LastAct['refusedBy'];
   readonly #running = new Map<string, RunCall>();
   /** The calls of the answer that the model's service made itself, such as a search: their results are before its words. */
   #served: ReadonlySet<string> = new Set();
@@ -131,6 +133,7 @@ export class LastActFold {
       case 'tool_ended':
         if (call === undefined || this.#served.has(call.id)) return;
         this.#end(call);
+        this.#refusedBy = call.outcome === 'refused' ? refuserOf(payload.result) : undefined;
         return;
       default:
     }
@@ -158,6 +161,7 @@ export class LastActFold {
             call: callLabel(call.begun ?? call),
             // An answer after a declined plan or question is about it.
             isRefused: call.outcome === 'refused' && !(this.#isAnswer && asksPerson(call.tool)),
+            ...present({ refusedBy: this.#refusedBy }),
           }),
       ...(call?.failed === true && !sendsInterrupt(call.args) ? { failedCall: call.number } : {}),
       ...(this.#failedRequests === 0
@@ -196,15 +200,22 @@ function questionOf({ args, tool }: RunCall): string {
   return `${WAITS_FOR_ANSWER}${question === undefined ? '' : `: ${question}`}`;
 }
 
-/** How agents give a message of several lines to `git commit`. */
+/** How agents give a message of several lines to `git commit`, and a file to a program. */
 const HERE_TEXT = /"\$\(cat <<-?['"]?\w+['"]?\s+/;
+const HERE_FILE = /\s*<<-?\s*(['"]?)\w+\1[ \t]*\n[^]*$/;
+/** What comes before the work of a line: comments, options of the shell, titles. */
+const BEFORE_WORK = /^(?:(?:#[^\n]*\n|set -[\w ]+(?:\n|;|&&)|echo (?:"[^"\n]*"|'[^'\n]*')\s*(?:\n|;|&&))\s*)+(?=\S)/;
 
-/** Returns the command of a call, or its tool and what it is about, in at most 80 characters. */
+/** Returns the work of a call's command, or its tool and what it is about, in at most 80 characters. */
 export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): string {
   const command = commandLineOf(args);
-  if (command !== undefined) return oneLine(withoutFolder(command).replace(HERE_TEXT, '"'));
+  if (command !== undefined) return oneLine(workOf(workOf(command)).replace(HERE_TEXT, '"').replace(HERE_FILE, ''));
   const first = isJsonObject(args) ? Object.values(args).find((value) => typeof value === 'string') : undefined;
   return oneLine(textIn(args, 'description') ?? `${tool} ${first ?? ''}`);
+}
+
+function workOf(command: string): string {
+  return withoutFolder(command).replace(BEFORE_WORK, '');
 }
 
 const LEADING_CD = /^cd (?:"([^"]*)"|'([^']*)'|(\S+?))[ \t]*(?:&&|;|\n)\s*/;

@@ -53,10 +53,10 @@ test('an error or a limit fails a run, with the reason; a person or a killed pro
 test('a check that failed for its machine says so in the sentence of its run', () => {
   expect(verdictOf(answered, [{ ...failed, lacks: 'database' }], isAnswer)).toMatchObject({
     evidence: 'it answered; a check (call 3, tsc) failed and did not pass later (it could not reach its database)',
-    why: 'it could not reach its database; tsc failed in call 3',
+    why: 'it could not reach its database; tsc failed',
   });
   expect(verdictOf(answered, [{ ...failed, error: 'a.ts(1,2): error TS1' }], isAnswer).why).toBe(
-    'a.ts(1,2): error TS1; tsc failed in call 3',
+    'a.ts(1,2): error TS1; tsc failed',
   );
 });
 
@@ -134,11 +134,11 @@ test('what the evidence says besides the verdict, and its cause, need no reading
   const silentMs = 8 * 3_600_000;
   const running = { call: 'npm test', isRunning: true };
   expect(verdictOf(undefined, [], { ...running, silentMs })).toMatchObject({
-    why: 'unfinished: npm test; no record for 8.0 hours',
+    why: 'while npm test ran',
     cause: 'running',
   });
   expect(verdictOf(undefined, [], { failedRequests: 3, requestError: '529', silentMs })).toMatchObject({
-    why: 'after 3 failed requests (529); no record for 8.0 hours',
+    why: 'after 3 failed requests (529)',
     cause: 'requests',
   });
   expect(verdictOf(undefined, [], { call: 'npm test', silentMs })).toMatchObject({ cause: 'silent' });
@@ -149,22 +149,22 @@ test('what the evidence says besides the verdict, and its cause, need no reading
   });
   expect(verdictOf({ outcome: 'limit' }, [])).toMatchObject({ why: 'stopped by a limit', cause: 'limit' });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running)).toMatchObject({
-    why: 'its process ended with "npm test" unfinished',
+    why: 'while npm test ran',
     cause: 'killed',
   });
   expect(verdictOf({ outcome: 'ended', success: false }, [])).toMatchObject({ cause: 'source' });
   const waits = (waitsFor: string, more: LastAct = {}) => verdictOf(undefined, [], { waitsFor, ...more });
   expect(waits('waits for your answer: Which port?')).toMatchObject({ why: 'Which port?', cause: 'question' });
-  expect(waits('waits for your answer')).toMatchObject({ why: 'your answer', cause: 'question' });
+  expect(waits('waits for your answer')).toMatchObject({ why: 'for your answer', cause: 'question' });
   expect(waits('waits for your decision on its plan')).toMatchObject({
-    why: 'your decision on its plan',
+    why: 'for your decision on its plan',
     cause: 'plan',
   });
   expect(waits('waiting for permission to use Bash', running)).toMatchObject({
-    why: 'Bash: npm test',
+    why: 'to use Bash: npm test',
     cause: 'permission',
   });
-  expect(verdictOf(answered, [failed], isAnswer)).toMatchObject({ why: 'tsc failed in call 3', answer: 'shown' });
+  expect(verdictOf(answered, [failed], isAnswer)).toMatchObject({ why: 'tsc failed', answer: 'shown' });
   expect(verdictOf(answered, [], isAnswer)).not.toHaveProperty('why');
   expect(verdictOf(answered, [])).toMatchObject({ why: 'its words are not on record', answer: 'hidden' });
   expect(verdictOf({ outcome: 'ended' }, [])).toMatchObject({ why: 'finished without a last message', answer: 'none' });
@@ -174,7 +174,7 @@ test('what the evidence says besides the verdict, and its cause, need no reading
     cause: 'plan',
   });
   expect(verdictOf(escaped, [], { call: 'git push', isRefused: true })).toMatchObject({
-    why: 'after "git push" was refused',
+    why: 'refused: git push',
     isRefused: true,
   });
   expect(verdictOf(escaped, [], { call: 'git push', isPlan: true, isRefused: true })).not.toHaveProperty('isRefused');

@@ -170,6 +170,8 @@ export interface LastAct {
   readonly refused?: number;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
+  /** Who refused it, if its result says so. */
+  readonly refusedBy?: 'you' | 'a rule';
   /** Number of requests to the model that failed since its last answer, the time of the last record before them, and what the last one said. */
   readonly failedRequests?: number;
   readonly failingSinceMs?: number;
@@ -189,9 +191,14 @@ const ERROR_MESSAGE = /\bmessage\\*"?\s*[:=]\s*\\*"((?:[^"\\]|\\(?!\\*"))+)/g;
 export function errorWords(text: string): string {
   const message = [...text.matchAll(ERROR_MESSAGE)].at(-1)?.[1] ?? text;
   const words = message.replace(/^["[]?(?:(?:\w+ )?Error: )*(?:[45]\d\d\b:? ?)*"?/i, '').replace(/(?:\\n)*"$/, '');
-  // The name of the reason stands before it.
-  return words.replace(/^[^·∙]*\blimit\b[^·∙]*[·∙] (?=resets )/i, '').trim() || text;
+  return words.replace(SAID_ALREADY, '').trim() || text;
 }
+
+/** Parts of an error that the name of its reason says, or that only a program reads: the path of a field, the id of a request. */
+const SAID_ALREADY =
+  /^[^·∙]*\blimit\b[^·∙]*[·∙] (?=resets )|^(?:messages|tools|system)(?:\.\w+)+: | \(Request ID: [^)]*\)/gi;
+/** An error that is only the name of its status. */
+const STATUS_NAME = /^(?:bad request|unauthorized|forbidden|too many requests|internal server error)\W*$/i;
 
 /** `after 8 failed requests (529 Overloaded)`; empty if the model answered last. */
 export function failedRequestsText({ failedRequests = 0, requestError = '' }: LastAct): string {
@@ -215,6 +222,15 @@ function othersText({ othersRunning = 0 }: LastAct): string {
   return othersRunning === 0 ? '' : ` and ${countOf(othersRunning, 'other call')}`;
 }
 
+function unquoted(during: string, call: string): string {
+  return during.replace(`"${call}"`, call);
+}
+
+/** `you refused: npm test`, `a rule refused: Write /etc/hosts`, `refused: ls`. */
+function refusalText({ call = '', refusedBy }: LastAct): string {
+  return `${refusedBy === undefined ? '' : `${refusedBy} `}refused: ${printableCut(call, 80)}`;
+}
+
 function endText(word: string, during: string): string {
   if (during === '') return word;
   return `${word}${during.startsWith('"') ? ' with' : during.startsWith('after ') ? ',' : ''} ${during}`;
@@ -231,12 +247,8 @@ export function waitingText(last: LastAct): string {
   return isRunning && waitCause(last) === 'permission' ? `${waitsFor}: ${call}` : waitsFor;
 }
 
-const WAITS = [
-  `${WAITS_FOR_ANSWER}: `,
-  'waits for ',
-  `${WORDS.reason.permission} to use `,
-  `${WORDS.reason.permission}: `,
-];
+/** What the verb of a waiting run says already. */
+const WAITS = [`${WAITS_FOR_ANSWER}: `, 'waits ', 'waiting for permission ', 'waiting '];
 
 function waitingVerdict(last: LastAct): RunVerdict {
   const evidence = waitingText(last);
@@ -255,6 +267,12 @@ function cutOffWhy(last: LastAct): string {
   const { waitsFor = '' } = last;
   if (waitsFor !== '') return waitingText(last).replace(/^wait(?:s|ing) for/, WAITED);
   return duringText(last) || 'before it answered';
+}
+
+/** The same for a line that begins with `cut off`. */
+function cutOffInWords(last: LastAct): string {
+  const { call = '', isRunning = false, waitsFor = '' } = last;
+  return isRunning && waitsFor === '' ? `while ${call}${othersText(last)} ran` : unquoted(cutOffWhy(last), call);
 }
 
 export function verdictOf(end: RunOutcome | undefined, checks: readonly LastCheck[], last: LastAct = {}): RunVerdict {
@@ -293,8 +311,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
       return {
         verdict: 'cut_off',
         evidence: `${cutOffText(last)}; ${silence}`,
-        // The first words are those that stay in a short line.
-        why: `${isRunning ? `unfinished: ${call}${othersText(last)}` : cutOffWhy(last)}; ${silence}`,
+        why: cutOffInWords(last),
         cause,
       };
     }
@@ -308,20 +325,18 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
     if (isPlan) return planVerdict(last);
     const evidence = endText(`stopped${reason === 'interrupted' ? ' by you' : ''}`, during);
     const isRefused = last.isRefused === true && during !== '' && !isRunning && failedRequests === 0;
-    return {
-      verdict: 'stopped',
-      evidence,
-      ...present({ why: during || undefined, isRefused: isRefused || undefined }),
-    };
+    const why = isRefused ? refusalText(last) : unquoted(during, call);
+    return { verdict: 'stopped', evidence, ...present({ why: why || undefined, isRefused: isRefused || undefined }) };
   }
   if (reason === 'killed') {
     if ((isPlan && !isRunning) || waitsFor === WAITS_FOR_DECISION) return planVerdict(last);
     const evidence = endText(inWords('reason', reason), cutOffWhy(last));
-    return { verdict: 'cut_off', evidence, why: evidence, cause: reason };
+    return { verdict: 'cut_off', evidence, why: cutOffInWords(last), cause: reason };
   }
   if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
-    const detail = typeof error === 'string' && error !== '' ? `: ${errorWords(error)}` : '';
+    const words = typeof error === 'string' ? errorWords(error) : '';
+    const detail = words === '' || STATUS_NAME.test(words) ? '' : `: ${words}`;
     const why = `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`;
     return { verdict: 'failed', evidence: why, why, cause: reason ?? outcome };
   }
@@ -351,8 +366,8 @@ export function laterVerdict(verdict: RunVerdict, silentMs: number): RunVerdict 
   if (verdict.verdict === 'open') return undefined;
   if (verdict.verdict !== 'cut_off' || !verdict.evidence.includes(SILENCE)) return verdict;
   if (silentMs <= CUT_OFF_AFTER_MS) return undefined;
-  const later = (text = ''): string => `${text.slice(0, text.lastIndexOf(SILENCE))}${silenceText(silentMs)}`;
-  return { ...verdict, evidence: later(verdict.evidence), why: later(verdict.why) };
+  const { evidence } = verdict;
+  return { ...verdict, evidence: `${evidence.slice(0, evidence.lastIndexOf(SILENCE))}${silenceText(silentMs)}` };
 }
 
 /** Returns true for a run without an end of its own, which may go on. */
@@ -376,12 +391,12 @@ export function finishedVerdict(
   const failed = checks.filter((check) => check.failed);
   const failedCheck = failed.at(-1);
   if (failedCheck !== undefined) {
-    const { command, error, lacks } = failedCheck;
+    const { agent, command, error, lacks } = failedCheck;
     const more = failed.length === 1 ? '' : `, and so did ${countText(failed.length - 1)} more`;
     const lack = lacks === undefined ? '' : LACKS[lacks];
     const failure = answered(
       `a ${checkText(failedCheck)} failed and did not pass later${lack === '' ? '' : ` (${lack})`}${more}`,
-      [lack || error, `${printableCut(command, 80)} failed in ${placeText(failedCheck)}${more}`]
+      [lack || error, `${printableCut(command, 80)} failed${agent === undefined ? '' : ' in a subagent'}${more}`]
         .filter(Boolean)
         .join('; '),
     );
@@ -390,11 +405,11 @@ export function finishedVerdict(
   const lastCheck = lastSeenCheck(checks);
   const [empty] = checks;
   if (lastCheck === undefined) {
-    const { isRefused = false, isWhole = false, text: lost } = lostOf(last);
+    const { isRefused = false, isWhole = false, text: lost, why: lostWhy = lost } = lostOf(last);
     const checked = empty === undefined ? '' : `its ${checkText(empty)} ${stateText(empty)}`;
     const end = answered(
       [checked || 'no check that coxswain recognises', lost].filter(Boolean).join('; '),
-      [MISSING[answer], checked, lost].filter(Boolean).join('; '),
+      [MISSING[answer], checked, lostWhy].filter(Boolean).join('; '),
       lost === '' ? empty?.isRefused === true : isRefused,
     );
     return isWhole ? { ...end, cause: 'calls' } : end;
@@ -435,19 +450,27 @@ export function isCutOff({ outcome, reason }: Pick<RunOutcome, 'outcome' | 'reas
 }
 
 /** Says if most of the work or the last call was refused, as in a headless run without permissions, or most failed. */
-function lostOf({ call = '', calls = 0, errors = 0, isRefused = false, refused = 0, unanswered }: LastAct): {
+function lostOf(last: LastAct): {
   readonly text: string;
+  readonly why?: string;
   readonly isRefused?: boolean;
   /** True if every call failed or was refused. */
   readonly isWhole?: boolean;
 } {
+  const { call = '', calls = 0, errors = 0, isRefused = false, refused = 0, unanswered } = last;
   if (unanswered !== undefined) return { text: 'its question got no answer' };
   // Without a last call, the agent has answered another message since then.
   const isOpen = call !== '';
-  if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: isOpen };
   const of = `of its ${countOf(calls, 'call')}`;
-  if (calls > 1 && isRefused && refused < 2)
-    return { text: `its last call (${printableCut(call, 80)}) was refused`, isRefused: true };
+  if (isOpen && isRefused && refused < 2) {
+    const which = calls === 1 ? 'only' : 'last';
+    return {
+      text: `its ${which} call (${printableCut(call, 80)}) was refused`,
+      why: refusalText(last),
+      isRefused: true,
+    };
+  }
+  if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: isOpen };
   if (refused > 0 && 2 * refused >= calls)
     return { text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`, isRefused: isOpen };
   if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };

@@ -59,7 +59,7 @@ test('a check that failed in a subagent counts until the same one, or one that i
   expect(judged([tests()], 2_000, tests(false))).toMatchObject({
     verdict: 'answered',
     cause: 'check',
-    why: '1 failed, 2 passed; npm test failed in call 1 of a subagent',
+    why: '1 failed, 2 passed; npm test failed in a subagent',
   });
   expect(judged([tests(true, 'npm run lint')], 500, tests(false)).cause).toBe('check');
   expect(judged([tests()], 500, tests(false)).verdict).toBe('worked');
@@ -67,7 +67,7 @@ test('a check that failed in a subagent counts until the same one, or one that i
   expect(judged(failing, 2_000, tests()).verdict).toBe('worked');
   expect(judged(failing, 2_000, tests(true, 'npm run lint'))).toMatchObject({
     cause: 'check',
-    why: '1 failed, 2 passed; npm test failed in call 2',
+    why: '1 failed, 2 passed; npm test failed',
   });
 });
 

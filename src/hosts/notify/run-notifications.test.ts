@@ -219,9 +219,7 @@ const answers: TrajectoryPayload = { ...ends, reason: 'answered' };
 const killed: TrajectoryPayload = { ...ends, outcome: 'aborted', reason: 'killed' };
 
 test('an end says what the agent asks, and that its work was refused', () => {
-  expect(toldOf(says('All pass. Want me to push?')).take(answers)).toEqual([
-    'Run r ended with a question: Want me to push?',
-  ]);
+  expect(toldOf(says('All pass. Want me to push?')).take(answers)).toEqual(['Run r ended and asks: Want me to push?']);
   const refused: TrajectoryPayload = {
     kind: 'tool_ended',
     tool_call_id: 'c',
@@ -230,9 +228,7 @@ test('an end says what the agent asks, and that its work was refused', () => {
     is_error: true,
     outcome: 'refused',
   };
-  expect(toldOf(starts, refused, says('I could not push.')).take(answers)).toEqual([
-    'Run r ended after a refusal: its only call was refused',
-  ]);
+  expect(toldOf(starts, refused, says('I could not push.')).take(answers)).toEqual(['Run r ended: refused: git push']);
   expect(toldOf(says('Done.')).take(answers)).toEqual(['Run r ended: answered']);
 });
 

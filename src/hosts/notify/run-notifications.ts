@@ -276,9 +276,9 @@ function endNews(
     const place = failed.agent === undefined ? '' : ' in a subagent';
     return ['ended', `ended: ${reasonText}, but "${command}" failed${place} and did not pass later`];
   }
-  if (verdict.isRefused === true) return ['ended', `ended after a refusal: ${verdict.why ?? reasonText}`];
+  if (verdict.isRefused === true) return ['ended', `ended: ${verdict.why ?? reasonText}`];
   const { question } = work.work;
-  if (verdict.answer === 'shown' && question !== undefined) return ['ended', `ended with a question: ${question}`];
+  if (verdict.answer === 'shown' && question !== undefined) return ['ended', `ended and asks: ${question}`];
   return ['ended', `ended: ${reasonText}`];
 }
 

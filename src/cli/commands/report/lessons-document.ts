@@ -1,5 +1,5 @@
 import { countOf, countText, durationText, usdText } from '../../../core/base/number-text.ts';
-import { printableCut } from '../../../core/base/printable.ts';
+import { printableCut, shortPaths } from '../../../core/base/printable.ts';
 import type { InstructionLine } from '../../../core/facts/instruction-lines.ts';
 import type { Lesson, Lessons, OtherCause } from '../../../core/facts/lessons.ts';
 import { linesOf, styled, type Document, type ListItem } from '../../document/document.ts';
@@ -51,7 +51,7 @@ export function lessonJson(report: NightReport): readonly object[] {
   }));
 }
 
-/** @param width  where it does not fit, the place and the cost are left out */
+/** @param width  where it does not fit, the place and the cost are left out, and the name is cut */
 export function lessonsSentence({ lessons }: Lessons, width: number = Infinity): string | undefined {
   const open = lessons.filter(({ stillHappens }) => stillHappens);
   const [first] = open;
@@ -59,13 +59,14 @@ export function lessonsSentence({ lessons }: Lessons, width: number = Infinity):
   const calls = open.reduce((sum, lesson) => sum + lesson.calls, 0);
   const ms = open.reduce((sum, lesson) => sum + lesson.ms, 0);
   const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
-  const name = printableCut(first.name, 40);
   const { instruction } = first;
   const isNamed = instruction !== undefined && instruction !== null;
   const place = isNamed ? `; ${placeOf(instruction)} names it` : '';
-  const cost = `${countOf(calls, 'call')}${time} lost to ${countOf(open.length, 'cause')}`;
-  const said = `Keeps failing: ${name}, in ${countOf(first.sessions, 'session')}`;
-  const texts = [`${said}${place}; ${cost}`, `${said}; ${cost}`, said].map((text) => `${text}: coxswain failures`);
+  const cost = `; ${countOf(calls, 'call')}${time} lost to ${countOf(open.length, 'cause')}`;
+  const begin = `Keeps failing in ${countOf(first.sessions, 'session')}: `;
+  const end = '. See: coxswain failures';
+  const name = printableCut(shortPaths(first.name), Math.min(40, width - begin.length - end.length));
+  const texts = [`${place}${cost}`, cost, ''].map((more) => `${begin}${name}${more}${end}`);
   return texts.find((text) => text.length <= width) ?? texts.at(-1);
 }
 

@@ -11,7 +11,7 @@ import { causeInWords, inWords } from '../../../core/records/words.ts';
 import { titlesOf } from '../../../core/facts/task-title.ts';
 import { folderOfFile } from '../../../formats/find-sources.ts';
 import { shownFolder } from '../../runs/machine-stores.ts';
-import { familyOf } from '../../runs/run-blocks.ts';
+import { familyOf, totalCost } from '../../runs/run-blocks.ts';
 
 const TITLE_CHARS = 76;
 
@@ -32,12 +32,12 @@ export interface NightItem {
 const SECTIONS = [
   ['waiting', 'Waits for you'],
   ['failed', 'Failed or cut off'],
-  ['failing', 'Answered, but a check failed'],
+  ['failing', 'Answered with a failed check'],
   ['stuck', 'Stuck now'],
-  ['refused', 'Ended after a refusal'],
-  ['asks', 'Answered with a question'],
+  ['refused', 'Had a call refused'],
+  ['asks', 'Asks a question'],
   ['open', 'At work'],
-  ['answered', 'Answered, not checked at its end'],
+  ['answered', 'Answered without a passed check at the end'],
   ['stopped', 'Stopped'],
   ['unknown', 'No end on record'],
   ['worked', 'Worked'],
@@ -51,18 +51,18 @@ export interface NightSection {
   readonly items: readonly NightItem[];
 }
 
-/** Why the sessions of these sections need the person. */
-const NEEDS: Partial<Record<SectionName, string>> = {
-  waiting: 'waiting',
-  failed: 'failed or cut off',
-  failing: 'with a failed check',
-  stuck: 'stuck',
-  refused: 'refused',
-  asks: 'with a question',
+const NEEDS: ReadonlySet<SectionName> = new Set(['waiting', 'failed', 'failing', 'stuck', 'refused', 'asks']);
+
+/** How the verbs of lines that need the person are counted, of one and of more. Any other is counted as it is. */
+const COUNTED: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  waits: ['waits for you', 'wait for you'],
+  'failed check': ['with a failed check', 'with a failed check'],
+  refused: ['had a call refused', 'had a call refused'],
+  asks: ['asks a question', 'ask a question'],
 };
 
 export function isNeed({ name }: Pick<NightSection, 'name'>): boolean {
-  return NEEDS[name] !== undefined;
+  return NEEDS.has(name);
 }
 
 export function needsPerson(run: RunFacts): boolean {
@@ -73,20 +73,21 @@ export function needsCount(sections: readonly NightSection[]): number {
   return sections.filter(isNeed).reduce((sum, { items }) => sum + items.length, 0);
 }
 
-/** @param note  added to the count, such as what is shown of it */
-export function needsText(sections: readonly NightSection[], note = ''): string {
-  const count = needsCount(sections);
-  if (count === 0) return 'none needs you';
-  const why = sections
-    .filter(isNeed)
-    .flatMap(({ items, name }) =>
-      name === 'failed'
-        ? [...Map.groupBy(items, ({ verb }) => verb)].map(
-            ([verb, same]) => `${countText(same.length)} ${verb}${causesOf(same)}`,
-          )
-        : `${countText(items.length)} ${NEEDS[name] ?? ''}`,
-    );
-  return `${countText(count)} ${count === 1 ? 'needs' : 'need'} you${note}: ${why.join(', ')}`;
+/** The count of those that need the person and their cost, with the verbs of their lines and the causes of failures. */
+export function needsText(sections: readonly NightSection[]): string {
+  const items = sections.filter(isNeed).flatMap((section) => section.items);
+  if (items.length === 0) return 'none needs you';
+  const why = [...Map.groupBy(items, ({ verb }) => verb)].map(([verb, same]) => {
+    const words = COUNTED[verb]?.[same.length === 1 ? 0 : 1] ?? verb;
+    return `${countText(same.length)} ${words}${/^(?:failed|cut off)$/.test(verb) ? causesOf(same) : ''}`;
+  });
+  return `${countText(items.length)} ${items.length === 1 ? 'needs' : 'need'} you${costOf(items)}: ${why.join(', ')}`;
+}
+
+/** `, at least $1.20`, subagents included. Empty if unknown. */
+export function costOf(items: readonly NightItem[]): string {
+  const cost = totalCost(items.flatMap(({ below, run }) => [run, ...below]));
+  return cost === '' ? '' : `, ${cost}`;
 }
 
 const MAX_CAUSES = 4;
@@ -133,31 +134,40 @@ export interface ProjectState {
   readonly isLeast: boolean;
 }
 
-/** Sessions of one project with the same task, verb and reason, such as the restarts after one limit, are one line from here on. */
-const LEAST_ALIKE = 3;
-
-/** Items in a row that say the same. */
+/** Items that say the same. */
 export interface AlikeItems {
   readonly section: SectionName;
   readonly first: NightItem;
   readonly items: readonly NightItem[];
 }
 
-/** A session that waits or hangs stays by itself: each needs the person. */
+/** Sessions of one project with the same known cause, or with the same task and reason. One that waits or hangs stays by itself. */
 export function alikeItems({ items, name }: NightSection): readonly AlikeItems[] {
   if (name !== 'failed' && name !== 'failing' && name !== 'refused' && name !== 'asks' && name !== 'answered')
     return items.map((item) => ({ section: name, first: item, items: [item] }));
-  const groups: AlikeItems[] = [];
-  // Two reasons that differ in times or counts are one.
-  const textOf = ({ project, title, verb, why }: NightItem): string =>
-    `${project} ${verb} ${title} ${why.replaceAll(/\d+/g, '#')}`;
-  for (const same of Map.groupBy(items, textOf).values()) {
-    const [first] = same;
-    if (first === undefined) continue;
-    if (same.length >= LEAST_ALIKE) groups.push({ section: name, first, items: same });
-    else groups.push(...same.map((item) => ({ section: name, first: item, items: [item] })));
+  const textOf = ({ project, run, title, verb, why }: NightItem): string => {
+    // Two reasons that differ in times or counts are one.
+    const reason = why.replaceAll(/\d+/g, '#');
+    const isCause = name === 'failing' || (name === 'failed' && hasCause(run));
+    return `${project} ${verb} ${isCause ? reason.replace(/; .*/, '') : `${title} ${reason}`}`;
+  };
+  return [...Map.groupBy(items, textOf).values()].flatMap((same) =>
+    same.slice(0, 1).map((first) => ({ section: name, first, items: same })),
+  );
+}
+
+/** `7–9, 12` */
+export function numbersText(items: readonly NightItem[], most: number = Infinity): string {
+  const ranges: (readonly [number, number])[] = [];
+  for (const { number } of items.toSorted((a, b) => a.number - b.number)) {
+    const [from, to] = ranges.at(-1) ?? [number, NaN];
+    if (to + 1 === number) ranges.pop();
+    ranges.push(to + 1 === number ? [from, number] : [number, number]);
   }
-  return groups.toSorted((a, b) => items.indexOf(a.first) - items.indexOf(b.first));
+  const texts = ranges.map(
+    ([from, to]) => `${countText(from)}${from === to ? '' : `${to - from === 1 ? ', ' : '–'}${countText(to)}`}`,
+  );
+  return [...texts.slice(0, most), ...(texts.length > most ? ['…'] : [])].join(', ');
 }
 
 /** @param numbers  numbers that runs have already, by id; the others come after them */
@@ -197,7 +207,7 @@ export function sectionsOf(
         isPressed: pressure !== '',
         run,
       }));
-    return [{ name, title, items }];
+    return [{ name, title: `${title}${titleEnd(name, items)}`, items }];
   });
   return withNextSessions(sections, byTitle);
 }
@@ -219,6 +229,13 @@ function withNextSessions(
   }));
 }
 
+/** Says who stopped them, and why they worked, if that holds for all. */
+function titleEnd(name: SectionName, items: readonly NightItem[]): string {
+  const verdicts = items.map(({ run }) => run.verdict);
+  if (name === 'stopped' && verdicts.every(({ evidence }) => evidence.startsWith('stopped by you'))) return ' by you';
+  return name === 'worked' && verdicts.every(({ answer }) => answer !== undefined) ? ', last check passed' : '';
+}
+
 function sectionNameOf(run: RunFacts): SectionName {
   const { verdict } = run.verdict;
   const need = needOf(run.verdict, {
@@ -234,13 +251,37 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
   return patterns.findLast(isStuckNow);
 }
 
-/** Those with a known cause come first; of the answered sessions, those that were stuck to their end; of those at work, those that run away. */
+/**
+ * Those with a known cause come first, and questions before offers; of the answered sessions, those that were stuck to their end; of those at
+ * work, those that run away.
+ */
 function urgencyOf(
   { pressure, run }: { readonly pressure: string; readonly run: RunFacts },
   section: SectionName,
 ): number {
-  const isCauseKnown = section === 'failed' && !/^(?:running|silent)$/.test(run.verdict.cause ?? '');
-  return pressure !== '' || isCauseKnown || isStuckAnswer(run, section) ? 1 : 0;
+  const comesFirst =
+    section === 'failed' ? hasCause(run) : section === 'asks' ? !isOffer(run.question) : isStuckAnswer(run, section);
+  return pressure !== '' || comesFirst ? 1 : 0;
+}
+
+/** Returns false for a session that was cut off and whose records do not say why. */
+export function hasCause({ verdict }: RunFacts): boolean {
+  return !/^(?:running|silent)$/.test(verdict.cause ?? '');
+}
+
+/** How an offer after finished work begins. */
+const OPENING =
+  /^(?:(?:so|and|or),? )?(?:would you like(?: me)? to|(?:do you )?want(?: me)? to)(?: help(?: you)?(?: with)?)?:? /i;
+const OTHER_OFFER =
+  /^(?:(?:souhaitez|voulez)-vous|(?:tu veux|veux-tu) que|¿quieres que|möchte(?:st du|n Sie)|quer que)(?=\s)|\bI can help\b|^(?:what else|you good)\b/i;
+
+function isOffer(question = ''): boolean {
+  return OPENING.test(question) || OTHER_OFFER.test(question);
+}
+
+/** What an offer is about: "Would you like me to push it?" becomes "push it?". */
+export function withoutOpening(question: string): string {
+  return question.replace(OPENING, '');
 }
 
 function isStuckAnswer(run: RunFacts, section: SectionName): boolean {
@@ -251,7 +292,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
   const { cause } = verdict;
   switch (section) {
     case 'waiting':
-      return cause === 'question' ? 'answer' : cause === 'plan' ? 'decide' : 'allow';
+      return 'waits';
     case 'failed':
       return verdict.verdict === 'cut_off' ? 'cut off' : 'failed';
     case 'stuck':
@@ -261,7 +302,7 @@ function verbOf({ alert, verdict }: RunFacts, section: SectionName): string {
     case 'answered':
       return cause === 'plan' ? 'planned' : 'answered';
     case 'failing':
-      return 'check';
+      return 'failed check';
     default:
       return section;
   }

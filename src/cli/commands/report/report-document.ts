@@ -30,6 +30,7 @@ import {
   causesText,
   isNeed,
   needsText,
+  numbersText,
   type AlikeItems,
   type NightItem,
   type ProjectState,
@@ -54,27 +55,28 @@ export function projectFacts(state: ProjectState): readonly string[] {
   ];
 }
 
-export function headLines(
-  { projects, sums, unpricedModels }: NightReport,
-  frame: ReportFrame,
-  width: number,
-): readonly string[] {
+export function headLines({ projects, sums }: NightReport, frame: ReportFrame, width: number): readonly string[] {
   const { activeMs, below, costUsd, count, countedEarly, lostRecords, side, withoutPrice } = sums;
   const agents = below - side;
   const span = spanText(frame);
   if (count === 0) return [`No session ${frame.sinceMs === 0 ? `in ${printableCut(frame.from, 200)}` : span}.`];
-  const sessions = `${countOf(count - below, 'session')}${agents > 0 ? ` and ${countOf(agents, 'subagent')}` : ''}`;
-  const models = unpricedModels.length === 0 ? '' : `: ${printableCut(unpricedModels.join(', '), 60)}`;
+  const sessions = `${countOf(count - below, 'session')}${agents > 0 ? `, ${countOf(agents, 'subagent')}` : ''}`;
+  const unpriced = withoutPrice > 0 ? `${countText(withoutPrice)} without a known price` : '';
+  const cost = costUsd === undefined ? '' : costText(costUsd, countedEarly + withoutPrice > 0);
   const facts = [
     `${sessions} in ${countOf(projects.length, 'project')} ${span}`,
-    ...(costUsd === undefined ? [] : [costText(costUsd, countedEarly > 0)]),
-    ...(withoutPrice > 0
-      ? [`${countText(withoutPrice)} of ${countOf(count - side, 'run')} without a known cost${models}`]
-      : []),
-    ...(lostRecords === undefined ? [] : [`${countOf(lostRecords, 'record')} lost`]),
-  ];
+    [cost, unpriced].filter(Boolean).join(', '),
+    lostRecords === undefined ? '' : `${countOf(lostRecords, 'record')} lost`,
+  ].filter(Boolean);
+  const short = facts.map((fact) =>
+    fact
+      .replace(/ in all records$/, '')
+      .replace(/ in the (?=last )/, ', ')
+      .replace(/known (?=price$)/, ''),
+  );
+  const shown = facts.join('; ').length > width && short.join('; ').length <= width ? short : facts;
   const lines: string[] = [];
-  for (const fact of facts) {
+  for (const fact of shown) {
     const last = lines.at(-1);
     if (last !== undefined && last.length + fact.length + 2 <= width) lines[lines.length - 1] = `${last}; ${fact}`;
     else lines.push(printableCut(fact, width));
@@ -107,7 +109,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
   const title = `What the agents did until ${localTimeText(frame.untilMs)} ${zoneText(frame.untilMs)}`;
   const head: Block = {
     type: 'facts',
-    facts: [frame.from, ...headLines(report, frame, 1_000), ...needsFact(report)],
+    facts: [frame.from, ...headLines(report, frame, 1_000), ...modelsFact(report), ...needsFact(report)],
     separator: '; ',
   };
   if (sums.count === 0) return { title, blocks: [head] };
@@ -142,6 +144,11 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
       ),
     ],
   };
+}
+
+function modelsFact({ unpricedModels }: NightReport): readonly string[] {
+  if (unpricedModels.length === 0) return [];
+  return [`no known price of ${printableCut(unpricedModels.join(', '), 60)}`];
 }
 
 function needsFact({ sections, sums }: NightReport): readonly string[] {
@@ -220,10 +227,10 @@ function groupSections({ grouping, groups }: NightReport): readonly Block[] {
 function groupItem({ first, items }: AlikeItems): ListItem {
   const item = runItem(first);
   if (items.length === 1) return item;
-  const others = items.slice(1).map(({ number }) => number);
+  const others = items.slice(1);
   const total = totalCost(items.map(({ run }) => run));
   const cost = total === '' ? '' : `; ${total} in all`;
-  const text = `and ${countOf(others.length, 'more session')} with the same task and end: ${printableCut(others.join(', '), 120)}${cost}`;
+  const text = `and ${countOf(others.length, 'more session')} with the same end: ${printableCut(numbersText(others), 120)}${cost}`;
   return { ...item, lines: [...(item.lines ?? []), text] };
 }
 

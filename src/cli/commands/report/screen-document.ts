@@ -1,5 +1,5 @@
 import { countOf, countText } from '../../../core/base/number-text.ts';
-import { printableCut } from '../../../core/base/printable.ts';
+import { printableCut, shortPaths } from '../../../core/base/printable.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, styled, type Document, type Text, type TextStyle } from '../../document/document.ts';
 import { totalCost } from '../../runs/run-blocks.ts';
@@ -8,9 +8,13 @@ import { lessonsSentence } from './lessons-document.ts';
 import type { NightReport, ReportFrame } from './night-report.ts';
 import {
   alikeItems,
+  costOf,
+  hasCause,
   isNeed,
   needsCount,
   needsText,
+  numbersText,
+  withoutOpening,
   type AlikeItems,
   type NightSection,
   type ProjectBlock,
@@ -24,16 +28,17 @@ const PROJECT_CHARS = 14;
 const PROJECT_LINE_CHARS = 23;
 const REASON_CHARS = 300;
 const REASON_INDENT = '         ';
-const LEAST_LINES = 2;
-/** The share of the line that a title keeps beside a long reason. */
+/** The least that is shown of a title, and its share of the line of a session that needs nobody. */
+const TITLE_CHARS = 10;
 const TITLE_SHARE = 0.25;
-/** The folders of the file with which an error begins. */
-const FOLDERS = /^(?:[A-Z]:)?[^:"\n]*[\\/](?=[^\\/:\n(]+[:(]\d)/;
+/** Rows of sessions that were cut off without a known cause, where not all rows fit. */
+const FEW_ROWS = 3;
+const FEW_NUMBERS = 2;
 /** The zone of a time, such as that at which a limit resets. */
 const ZONE = / \((?:UTC|[A-Z]\w+\/[\w/+-]+)\)$/;
 /** The columns between a title and a reason. */
 const JOINT = 3;
-/** From this width on, a line has the time of the last record; in a report of more than a day it always has. */
+/** From this width on, a line has the time of the last record. */
 const WIDE = 100;
 const DAY_MS = 86_400_000;
 
@@ -54,7 +59,7 @@ const STYLES: Readonly<Record<SectionName, TextStyle>> = {
 const NEXT_WITHOUT_SESSION =
   'Try coxswain without a path for the sessions on this machine, or coxswain demo for a sample run.';
 
-interface ScreenForm extends Pick<ReportFrame, 'isPast' | 'sinceMs' | 'untilMs'> {
+interface ScreenForm extends Pick<ReportFrame, 'isPast' | 'untilMs'> {
   readonly width: number;
   /** Widths of the columns of verbs, projects and numbers. */
   readonly verbChars: number;
@@ -64,7 +69,7 @@ interface ScreenForm extends Pick<ReportFrame, 'isPast' | 'sinceMs' | 'untilMs'>
 
 /**
  * The sessions that need the person have lines first, then those at work that run away. Lines that are left go to whole reasons, to the others
- * at work, and to what answered and what worked.
+ * at work, and to what answered and what worked. If not all that need the person fit, fewer have lines, with whole reasons.
  */
 export function screenDocument(report: NightReport, frame: ReportFrame, width: number): Document {
   const { projects, sections } = report;
@@ -73,38 +78,41 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     return { blocks: [linesOf(frame.sinceMs === 0 ? [...head, NEXT_WITHOUT_SESSION] : head)] };
   const named = (name: SectionName): readonly NightSection[] => sections.filter((section) => section.name === name);
   const counted = [...named('stopped'), ...named('unknown')];
+  const listed = new Set(sections.flatMap(({ items }) => items.flatMap(({ below, run }) => [run, ...below])));
+  const elsewhere = report.runs.filter((run) => run.parentId !== undefined && !listed.has(run));
   const worked = projects.filter((project) => project.worked > 0);
   const keepsFailing = lessonsSentence(report.keepsFailing, width);
-  const needs = sections.filter(isNeed).map(alikeItems);
+  const needs = sections.filter(isNeed).flatMap(alikeItems);
   const open = named('open').flatMap(alikeItems);
   const answered = named('answered').flatMap(alikeItems);
   const pressed = open.filter(({ first }) => first.isPressed).length;
-  const needed = needsCount(sections);
+  const form = formOf([...needs, ...open, ...answered.slice(0, SCREEN_LINES)], frame, width);
 
-  const others = open.length + counted.length > 0 ? 1 : 0;
+  const others = open.length + counted.length + elsewhere.length > 0 ? 1 : 0;
   const headings = [answered, worked].filter(({ length }) => length > 0).length;
-  const needsLines = brokenLines(needsText(sections, ` (${countText(needed)} below)`), width).length;
-  let left = SCREEN_LINES - head.length - needsLines - headings - others - (keepsFailing === undefined ? 0 : 1) - 1;
-  const openHeading = counted.length > 0 ? 1 : 0;
-  if (pressed > 0) left -= openHeading;
-  const shares = sharedLines([...needs.map(({ length }) => length), pressed], left);
-  left -= shares.reduce((sum, count) => sum + count, 0);
-  const shown = needs.flatMap((rows, index) => rows.slice(0, shares[index]));
-  const form = formOf([...shown, ...open.slice(0, SCREEN_LINES), ...answered.slice(0, SCREEN_LINES)], frame, width);
-  const rows = shown.map((row) => {
-    const made = rowOf(row, form, left);
+  const needsLines = brokenLines(needsText(sections), width);
+  const rest = [head.length, needsLines.length, headings, others, keepsFailing === undefined ? 0 : 1, 1];
+  let left = SCREEN_LINES - rest.reduce((sum, count) => sum + count, 0);
+  const openHeading = counted.length + elsewhere.length > 0 ? 1 : 0;
+  const pressedLines = pressed === 0 ? 0 : Math.min(pressed, Math.max(1, left - openHeading - needs.length), FEW_ROWS);
+  if (pressed > 0) left -= openHeading + pressedLines;
+  const shown = shownRows(needs, form, left);
+  const hidden = hiddenText(needs.filter((row) => !shown.includes(row)));
+  left -= shown.length + (hidden === '' ? 0 : 1);
+  const heights = shown.map((row) => heightOf(row, form));
+  const rows = shown.map((row, index) => {
+    const reserved = heights.slice(index + 1).reduce((sum, height) => sum + height - 1, 0);
+    const made = rowOf(row, form, Math.min(left, Math.max((heights[index] ?? 1) - 1, left - reserved)));
     left -= made.lines.length - 1;
     return made;
   });
-  const more = Math.max(0, Math.min(open.length - pressed, pressed > 0 ? left : left - openHeading));
+  const more = Math.max(0, Math.min(open.length - pressedLines, pressed > 0 ? left : left - openHeading));
   left -= more + (pressed === 0 && more > 0 ? openHeading : 0);
-  const openShown = open.slice(0, (shares.at(-1) ?? 0) + more);
+  const openShown = open.slice(0, pressedLines + more);
   const [answeredLines = 0, workedLines = 0] = sharedLines([answered.length, worked.length], left);
 
-  const shownNeeds = sessionsIn(shown);
-  const needsNote = shownNeeds < needed ? ` (${countText(shownNeeds)} below)` : '';
-  const texts: Text[] = [...head, ...brokenLines(needsText(sections, needsNote), width).map((line) => strong(line))];
-  texts.push(...rows.flatMap(({ lines }) => lines));
+  const texts: Text[] = [...head, ...needsLines.map(strong), ...rows.flatMap(({ lines }) => lines)];
+  if (hidden !== '') texts.push(styled('note', printableCut(hidden, width)));
   if (openShown.length > 0) {
     const pressedText =
       pressed === 1
@@ -120,7 +128,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     const all = section.items.length;
     const count = shownCount(sessionsIn(answeredShown) || all, all);
     texts.push(
-      strong(`${section.title}: ${count}${costOf(section)}`),
+      strong(`${section.title}: ${count}${costOf(section.items)}`),
       ...answeredShown.flatMap((row) => rowOf(row, form).lines),
     );
   }
@@ -128,19 +136,24 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     const places = countOf(worked.length, 'project');
     const shownText = workedLines > 0 && workedLines < worked.length ? ` (${countText(workedLines)} below)` : '';
     texts.push(
-      strong(`Worked: ${countOf(section.items.length, 'session')} in ${places}${shownText}${costOf(section)}`),
+      strong(
+        `${section.title}: ${countOf(section.items.length, 'session')} in ${places}${shownText}${costOf(section.items)}`,
+      ),
       ...worked.slice(0, workedLines).map((project) => styled('good', projectLine(project, width))),
     );
   }
-  const unlisted = [...(openShown.length > 0 ? [] : named('open')), ...counted];
-  if (unlisted.length > 0)
-    texts.push(
-      printableCut(unlisted.map(({ items, title }) => `${title}: ${countText(items.length)}`).join('. '), width),
-    );
-  if (keepsFailing !== undefined) texts.push(styled('warn', printableCut(keepsFailing, width)));
-  const isWhole = shownNeeds === needed && !rows.some(({ isCut }) => isCut);
-  const [first = openShown[0] ?? answered.slice(0, answeredLines)[0]] = shown;
-  texts.push(styled('dim', printableCut(nextLine(first, needed, isWhole, width), width)));
+  const unlisted = [...(openShown.length > 0 ? [] : named('open')), ...counted].map(
+    ({ items, title }) => `${title}: ${countText(items.length)}${costOf(items)}`,
+  );
+  const cost = totalCost(elsewhere);
+  if (elsewhere.length > 0)
+    unlisted.push(`Other subagents: ${countText(elsewhere.length)}${cost === '' ? '' : `, ${cost}`}`);
+  if (unlisted.length > 0) texts.push(printableCut(unlisted.join('. '), width));
+  if (keepsFailing !== undefined) texts.push(styled('warn', keepsFailing));
+  const isWhole = hidden === '' && !rows.some(({ isCut }) => isCut);
+  const first =
+    shown.find((row) => !isUnexplained(row)) ?? shown[0] ?? openShown[0] ?? answered.slice(0, answeredLines)[0];
+  texts.push(styled('dim', nextLine(first, needsCount(sections), isWhole, width)));
   return { blocks: [linesOf(texts)] };
 }
 
@@ -152,16 +165,56 @@ function sessionsIn(rows: readonly AlikeItems[]): number {
   return rows.reduce((sum, { items }) => sum + items.length, 0);
 }
 
-function costOf({ items }: NightSection): string {
-  const cost = totalCost(items.flatMap(({ below, run }) => [run, ...below]));
-  return cost === '' ? '' : `, ${cost}`;
+const WITHOUT_CAUSE: ReadonlySet<string> = new Set(['refused', 'asks', 'unknown']);
+/** The most rows of a section in each round: of one whose rows have a cause, and of another. */
+const ROUNDS = [
+  [1, 1],
+  [6, 1],
+  [6, 2],
+  [Infinity, Infinity],
+] as const;
+
+/** All rows, if each has a line. Else those with a cause and the first ones of the other sections, then the rest. */
+function shownRows(rows: readonly AlikeItems[], form: ScreenForm, room: number): readonly AlikeItems[] {
+  if (rows.length <= room) return rows;
+  const bySection = Map.groupBy(rows, (row) => (isUnexplained(row) ? 'unknown' : row.section));
+  const kinds = [...bySection].toSorted(([a], [b]) => Number(WITHOUT_CAUSE.has(a)) - Number(WITHOUT_CAUSE.has(b)));
+  const shown = new Set<AlikeItems>();
+  // One line says what is not shown.
+  let left = room - 1;
+  for (const [most, mostOfOthers] of ROUNDS)
+    for (const [kind, same] of kinds) {
+      const few = kind === 'unknown' ? Math.min(mostOfOthers, FEW_ROWS) : mostOfOthers;
+      for (const row of same.slice(0, WITHOUT_CAUSE.has(kind) ? few : most)) {
+        const height = heightOf(row, form);
+        if (shown.has(row)) continue;
+        if (height > left) break;
+        left -= height;
+        shown.add(row);
+      }
+    }
+  return rows.filter((row) => shown.has(row));
 }
 
-/** One line for each section, then two, then the rest from the first section on. */
+function isUnexplained({ first, section }: AlikeItems): boolean {
+  return section === 'failed' && !hasCause(first.run);
+}
+
+/** `Not shown: failed check 13–21; asks 24–33`. Empty without rows. */
+function hiddenText(rows: readonly AlikeItems[]): string {
+  const items = Map.groupBy(
+    rows.flatMap((row) => row.items),
+    ({ verb }) => verb,
+  );
+  const texts = [...items].map(([verb, same]) => `${verb} ${numbersText(same, FEW_NUMBERS)}`);
+  return texts.length === 0 ? '' : `Not shown: ${texts.join('; ')}`;
+}
+
+/** One line for each section, then the rest from the first section on. */
 function sharedLines(sizes: readonly number[], room: number): readonly number[] {
   const lines = sizes.map(() => 0);
   let left = room;
-  for (const most of [1, LEAST_LINES, Infinity])
+  for (const most of [1, Infinity])
     for (const [index, size] of sizes.entries()) {
       const shown = lines[index] ?? 0;
       const more = Math.max(0, Math.min(Math.min(size, most) - shown, left));
@@ -189,51 +242,82 @@ export function shortProject(name: string, chars: number): string {
   return more.length === 1 ? `…${first.slice(first.length - room)}/${last}` : `${first.slice(0, room)}…/${last}`;
 }
 
-function formOf(rows: readonly AlikeItems[], { isPast, sinceMs, untilMs }: ReportFrame, width: number): ScreenForm {
+function formOf(rows: readonly AlikeItems[], { isPast, untilMs }: ReportFrame, width: number): ScreenForm {
   const longest = (texts: readonly string[]): number => Math.max(0, ...texts.map(({ length }) => length));
   return {
     ...(isPast === undefined ? {} : { isPast }),
-    sinceMs,
     untilMs,
     width,
     verbChars: longest(rows.map(({ first }) => first.verb)),
     projectChars: Math.min(PROJECT_CHARS, longest(rows.map(({ first }) => first.project))),
-    numberChars: longest(rows.map(({ first }) => countText(first.number))),
+    numberChars: longest(rows.map(({ items }) => numbersText(items, FEW_NUMBERS))),
   };
 }
 
-/** @param more  lines that its whole reason may take below the line; without enough of them it is cut */
+/** The columns of a line that its reason and its title have. */
+function roomOf({ numberChars, projectChars, verbChars, width }: ScreenForm): number {
+  return width - verbChars - projectChars - numberChars - (width < WIDE ? 4 : 11);
+}
+
+function heightOf(row: AlikeItems, form: ScreenForm): number {
+  return isUnexplained(row) || columnsOf(reasonsOf(row).at(-1) ?? '') <= roomOf(form) ? 1 : 2;
+}
+
+/** The reason in fewer and fewer words: of a failed check the message and the check, the message with its place, the message. */
+function reasonsOf({ first, items, section }: AlikeItems): readonly string[] {
+  const many = items.length > 1 && isNeed({ name: section }) ? `, in ${countOf(items.length, 'session')}` : '';
+  const text = printableCut(shortPaths(withoutOpening(first.why.replace(ZONE, ''))), REASON_CHARS);
+  const [, message] =
+    (section === 'failing' ? /^(.*); \S.* failed(?: in a subagent)?(?:, and .*)?$/.exec(text) : null) ?? [];
+  const place = message?.lastIndexOf(' in ') ?? -1;
+  const texts = message === undefined ? [text] : [text, message, ...(place > 0 ? [message.slice(0, place)] : [])];
+  return texts.map((one) => `${one}${one === '' ? '' : many}`);
+}
+
+/** @param more  lines that its whole reason may take below the line */
 function rowOf(
-  { first, items, section }: AlikeItems,
+  row: AlikeItems,
   form: ScreenForm,
   more = 0,
 ): { readonly lines: readonly Text[]; readonly isCut: boolean } {
-  const { isPast = false, numberChars, projectChars, sinceMs, untilMs, verbChars, width } = form;
-  const { number, project, verb } = first;
-  const title = items.length === 1 ? first.title : `${countText(items.length)}× ${first.title}`;
-  const why = printableCut(first.why.replace(FOLDERS, '').replace(ZONE, ''), REASON_CHARS);
-  const isNight = !isPast && untilMs - sinceMs <= DAY_MS;
-  const time = width < WIDE && isNight ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
-  const numberText = `${time}  ${countText(number).padStart(numberChars)}`;
-  const start = `${verb.padEnd(verbChars)} ${shortProject(project, projectChars).padEnd(projectChars)} `;
-  const room = width - start.length - numberText.length;
+  const { first, items, section } = row;
+  const { numberChars, projectChars, verbChars, width } = form;
+  const isSame = items.every(({ title }) => title === first.title);
+  const title = isSame
+    ? `${items.length === 1 || isNeed({ name: section }) ? '' : `${countText(items.length)}× `}${first.title}`
+    : '';
+  const time = width < WIDE ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
+  const numberText = `${time}  ${numbersText(items, FEW_NUMBERS).padStart(numberChars)}`;
+  const start = `${first.verb.padEnd(verbChars)} ${shortProject(first.project, projectChars).padEnd(projectChars)} `;
+  const room = roomOf(form);
   const line = (text: string): Text => [
     styled(STYLES[section], start),
     text + ' '.repeat(Math.max(0, room - columnsOf(text))),
     styled('strong', numberText),
   ];
-  if (why === '') return { lines: [line(cutTo(title, room))], isCut: false };
-  const titleText = cutTo(title, Math.max(Math.ceil(TITLE_SHARE * room), room - columnsOf(why) - JOINT));
-  const whyText = cutTo(why, room - columnsOf(titleText) - JOINT);
+  const reasons = reasonsOf(row);
+  const [whole = ''] = reasons;
+  if (whole === '') return { lines: [line(cutTo(title, room))], isCut: false };
+  const reasonRoom = width - REASON_INDENT.length;
+  const why = reasons.find((reason) => columnsOf(reason) <= room);
+  const fitting = reasons.find((reason) => columnsOf(reason) <= more * reasonRoom) ?? reasons.at(-1) ?? '';
   // A line that needs the person begins with the reason, any other with its task.
-  const joined = isNeed({ name: section }) ? `${whyText} – ${titleText}` : `${titleText}: ${whyText}`;
-  if (whyText === why) return { lines: [line(joined)], isCut: false };
-  const reasonRoom = Math.floor(((width - REASON_INDENT.length) * why.length) / columnsOf(why));
-  const reason = brokenLines(why, reasonRoom, ' ');
-  if (reason.length > more) return { lines: [line(joined)], isCut: true };
-  return { lines: [line(cutTo(title, room)), ...reason.map((part) => `${REASON_INDENT}${part}`)], isCut: false };
+  if (!isNeed({ name: section })) {
+    const titleText = cutTo(title, Math.max(Math.ceil(TITLE_SHARE * room), room - columnsOf(whole) - 2));
+    return { lines: [line(`${titleText}: ${cutTo(whole, room - columnsOf(titleText) - 2)}`)], isCut: false };
+  }
+  if (why !== undefined && (why === whole || more === 0 || why === fitting)) {
+    const titleRoom = room - columnsOf(why) - JOINT;
+    const titleText = titleRoom < Math.min(TITLE_CHARS, columnsOf(title)) ? '' : cutTo(title, titleRoom);
+    return { lines: [line([why, titleText].filter(Boolean).join(' – '))], isCut: false };
+  }
+  if (more === 0) return { lines: [line(cutReason(fitting, room, section))], isCut: true };
+  const lines = wrapped(fitting, reasonRoom, more, section);
+  return {
+    lines: [line(cutTo(title || first.title, room)), ...lines.map((part) => `${REASON_INDENT}${part}`)],
+    isCut: columnsOf(fitting) > more * reasonRoom,
+  };
 }
-
 /** Characters that take two columns of a terminal. One outside the basic plane, such as an emoji, has two code units. */
 const WIDE_CHARACTERS =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/g;
@@ -243,13 +327,41 @@ function columnsOf(text: string): number {
 }
 
 function cutTo(text: string, columns: number): string {
-  let chars = columns;
-  let cut = printableCut(text, chars);
-  while (columnsOf(cut) > columns) {
-    chars -= Math.ceil((columnsOf(cut) - columns) / 2);
-    cut = printableCut(text, chars);
-  }
-  return cut;
+  return columnsOf(text) <= columns ? text : `${text.slice(0, charsIn(text, columns - 1)).toWellFormed()}…`;
+}
+
+/** The number of characters at the beginning of a text that take no more columns. */
+function charsIn(text: string, columns: number): number {
+  let chars = Math.max(0, columns);
+  const over = (): number => columnsOf(text.slice(0, chars)) - columns;
+  while (over() > 0) chars -= Math.ceil(over() / 2);
+  return chars;
+}
+
+/** What ends a reason whose command may be cut. */
+const REASON_END =
+  /^(.+?)((?: and \d+ other calls?)? ran| was refused| failed(?: in a subagent)?(?:, in [\d,]+ sessions)?)(?:, and so .*)?$/;
+
+/** Of a command, the end that says what became of it stays; of a question, its end, which asks. */
+function cutReason(text: string, columns: number, section: SectionName): string {
+  const [, begin = text, end = ''] = REASON_END.exec(text) ?? [];
+  if (columnsOf(text) <= columns || section !== 'asks' || /^(?:\p{Ll}|\d)|…$/u.test(text))
+    return columnsOf(text) <= columns ? text : `${cutTo(begin, columns - end.length)}${end}`;
+  const backwards = Array.from(text).reverse().join('');
+  // Where there are words, it begins with a whole one.
+  return `…${text
+    .slice(-charsIn(backwards, columns - 1))
+    .toWellFormed()
+    .replace(/^\S{1,15} /, '')}`;
+}
+
+/** @param most  lines; the last one is cut */
+function wrapped(text: string, columns: number, most: number, section: SectionName): readonly string[] {
+  if (most <= 1 || columnsOf(text) <= columns) return [cutReason(text, columns, section)];
+  const chars = charsIn(text, columns);
+  const blank = text.lastIndexOf(' ', chars);
+  const at = blank > chars / 4 ? blank : chars;
+  return [text.slice(0, at), ...wrapped(text.slice(at).trimStart(), columns, most - 1, section)];
 }
 
 function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, width: number): string {
@@ -261,16 +373,20 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
 
 function nextLine(first: AlikeItems | undefined, needed: number, isWhole: boolean, width: number): string {
   const number = countText(first?.first.number ?? 1);
-  const open =
-    needed > 0
-      ? `Open first: coxswain ${number}. `
-      : first === undefined
-        ? ''
-        : `coxswain ${number} opens number ${number}. `;
-  const needs = isWhole
-    ? 'coxswain --all lists every session'
-    : `coxswain --needs-me lists all ${countText(needed)}, --all every session`;
-  const text = `${open}${needs}`;
-  const project = ', --project NAME those of one project';
-  return text.length + project.length <= width ? `${text}${project}` : text;
+  const lists = isWhole
+    ? ['coxswain --all lists every session', 'coxswain --all lists every session, --project NAME those of one project']
+    : [`All ${countText(needed)}: coxswain --needs-me`].flatMap((all) => [
+        all,
+        `${all}. Every session: coxswain --all`,
+      ]);
+  const [list = '', longer = ''] = lists;
+  if (first === undefined) return longer.length <= width ? longer : list;
+  const begin = needed > 0 ? `Open first: coxswain ${number}` : `coxswain ${number} opens number ${number}`;
+  const { project, verb } = first.first;
+  const why = reasonsOf(first).at(-1) ?? '';
+  const name = shortProject(project, PROJECT_CHARS);
+  const whole = `${verb}${/^(?:while|after|before) /.test(why) ? ' ' : ', '}${why}`;
+  const abouts = needed > 0 ? [` (${name}: ${whole})`, ` (${name}: ${verb})`, ` (${name})`] : [''];
+  const texts = [longer, list].flatMap((end) => abouts.map((about) => `${begin}${about}. ${end}`));
+  return texts.find((text) => columnsOf(text) <= width) ?? `${begin}. ${list}`;
 }
