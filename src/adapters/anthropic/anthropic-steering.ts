@@ -17,10 +17,11 @@ import { fetchSteering, type ConversationApi } from '../host/fetch-steering.ts';
 import { followed } from '../host/run-outcome.ts';
 import { runKept, type ToolParts } from '../host/run-tool.ts';
 import { type Fetch, eventStream, type AnswerStream } from '../host/steered-fetch.ts';
-import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { claudeContentBlocks, textOfBlocks } from '../claude/content-blocks.ts';
 import { tokensOf } from '../claude/read-message.ts';
 import { toolResultOf } from '../claude/tool-response.ts';
+import { type AnswerPart, answerOfParts } from '../host/answer-parts.ts';
 import { plainContent } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 
@@ -202,25 +203,17 @@ function answerOf(body: unknown): ConversationAnswer | undefined {
   if (!isJsonObject(body) || body['role'] !== 'assistant' || !Array.isArray(body['content'])) return undefined;
   const blocks = claudeContentBlocks(body['content']);
   const { error, model, stop_reason } = body;
-  return {
-    message: {
-      role: 'assistant',
-      content: plainContent(blocks),
-      ...present({
-        modelId: textOrUndefined(model),
-        stopReason: textOrUndefined(stop_reason),
-        usage: tokensOf(body['usage']),
-        errorMessage: textOrUndefined(membersOf(error)['message']),
-      }),
-    },
-    calls: error === undefined ? blocks.flatMap(callOf) : [],
-  };
-}
-
-function callOf(block: ContentBlock): ConversationAnswer['calls'] {
-  if (block.type !== 'tool_call') return [];
-  const { args, id, name } = block;
-  return [{ id, name, args, argsText: JSON.stringify(args) }];
+  const parts = blocks.map((block): AnswerPart => {
+    if (block.type !== 'tool_call' || error !== undefined) return { block };
+    const { args, id, name } = block;
+    return { block, call: { id, name, args, argsText: JSON.stringify(args) } };
+  });
+  return answerOfParts(parts, {
+    modelId: textOrUndefined(model),
+    stopReason: textOrUndefined(stop_reason),
+    usage: tokensOf(body['usage']),
+    errorMessage: textOrUndefined(membersOf(error)['message']),
+  });
 }
 
 interface OpenBlock {

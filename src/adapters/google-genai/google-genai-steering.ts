@@ -15,7 +15,8 @@ import { fetchSteering, type ConversationApi } from '../host/fetch-steering.ts';
 import { followed } from '../host/run-outcome.ts';
 import { runKept, runTool, type ToolParts } from '../host/run-tool.ts';
 import { type Fetch, eventStream, type AnswerStream } from '../host/steered-fetch.ts';
-import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
+import { type AnswerPart, answerOfParts, callPart } from '../host/answer-parts.ts';
 import { plainContent, usageOf } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
@@ -170,7 +171,7 @@ function partsOf(content: unknown): readonly JsonMembers[] {
 function messageOf(content: JsonMembers): readonly AgentMessage[] {
   const blocks = partsOf(content)
     .filter((part) => !('functionResponse' in part))
-    .map(blockOf);
+    .map((part) => answerPart(part).block);
   return blocks.length === 0 ? [] : [{ role: 'user', content: plainContent(blocks) }];
 }
 
@@ -183,14 +184,14 @@ function resultOf({ functionResponse }: JsonMembers): readonly ShownResult[] {
   return [{ id: textOrEmpty(id), name: textOrEmpty(name), result, isError: error !== undefined && error !== null }];
 }
 
-function blockOf(part: JsonMembers): ContentBlock {
+function answerPart(part: JsonMembers): AnswerPart {
   const { inlineData, text, thought } = part;
-  if (typeof text === 'string') return thought === true ? { type: 'reasoning', text } : { type: 'text', text };
+  if (typeof text === 'string') return { block: { type: thought === true ? 'reasoning' : 'text', text } };
   const call = callOf(part);
-  if (call !== undefined) return { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) };
+  if (call !== undefined) return callPart(call);
   const { data, mimeType } = membersOf(inlineData);
-  if (typeof data !== 'string') return { type: 'other', value: toJson(part) };
-  return { type: 'image', mediaType: textOrUndefined(mimeType) ?? 'image/*', dataBase64: data };
+  if (typeof data !== 'string') return { block: { type: 'other', value: toJson(part) } };
+  return { block: { type: 'image', mediaType: textOrUndefined(mimeType) ?? 'image/*', dataBase64: data } };
 }
 
 function callOf({ functionCall }: JsonMembers): IssuedCall | undefined {
@@ -212,24 +213,17 @@ function answerOf(body: unknown): ConversationAnswer | undefined {
   const tokens = membersOf(body['usageMetadata']);
   const thoughts = numberOrUndefined(tokens['thoughtsTokenCount']);
   const candidates = numberOrUndefined(tokens['candidatesTokenCount']);
-  return {
-    message: {
-      role: 'assistant',
-      content: plainContent(parts.map(blockOf)),
-      ...present({
-        modelId: textOrUndefined(body['modelVersion']),
-        stopReason: textOrUndefined(candidate['finishReason'])?.toLowerCase() ?? textOrUndefined(blockReason),
-        usage: usageOf({
-          inputTokens: tokens['promptTokenCount'],
-          // Thoughts are counted separately from the output and have the same price.
-          outputTokens: candidates === undefined ? thoughts : candidates + (thoughts ?? 0),
-          cacheReadTokens: tokens['cachedContentTokenCount'],
-          reasoningTokens: thoughts,
-        }),
-      }),
-    },
-    calls: parts.flatMap((part) => callOf(part) ?? []),
-  };
+  return answerOfParts(parts.map(answerPart), {
+    modelId: textOrUndefined(body['modelVersion']),
+    stopReason: textOrUndefined(candidate['finishReason'])?.toLowerCase() ?? textOrUndefined(blockReason),
+    usage: usageOf({
+      inputTokens: tokens['promptTokenCount'],
+      // Thoughts are counted separately from the output and have the same price.
+      outputTokens: candidates === undefined ? thoughts : candidates + (thoughts ?? 0),
+      cacheReadTokens: tokens['cachedContentTokenCount'],
+      reasoningTokens: thoughts,
+    }),
+  });
 }
 
 function answerStream(): AnswerStream {

@@ -1,7 +1,8 @@
 import { wordSet } from '../../core/base/word-set.ts';
 import { membersOf, textOrUndefined, present, isJsonObject } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
-import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
+import { type AnswerPart, callPart } from './answer-parts.ts';
 import { contentBlocks, decodedArgs, plainContent, resultOf } from './content-blocks.ts';
 import type { RequestNews, ShownResult } from './conversation.ts';
 import type { CallResult, IssuedCall } from './issued-call.ts';
@@ -10,12 +11,7 @@ import { unseenItems } from './unseen-items.ts';
 /** Names have two spellings (`call_id`, `callId`). Calls end in `_call`, results in `_output` or `_result`, in later versions too. */
 type Item = Readonly<Record<string, unknown>>;
 
-export interface ItemPart {
-  readonly block: ContentBlock;
-  readonly call?: IssuedCall;
-}
-
-export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
+export function answerParts(output: readonly unknown[]): readonly AnswerPart[] {
   const items = output.map((value) => (isJsonObject(value) ? unwrapItem(value) : {}));
   const calls = items.map(callOfItem);
   const outcomes = new Map<IssuedCall | undefined, CallResult>();
@@ -26,7 +22,7 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
         itemOutcome(item),
       );
   }
-  return items.flatMap((item, index): readonly ItemPart[] => {
+  return items.flatMap((item, index): readonly AnswerPart[] => {
     const { type, role } = item;
     const call = calls[index];
     if (call !== undefined) return [callPart({ ...call, ...present({ answer: outcomes.get(call) ?? call.answer }) })];
@@ -38,8 +34,9 @@ export function answerParts(output: readonly unknown[]): readonly ItemPart[] {
   });
 }
 
-export function callPart(call: IssuedCall): ItemPart {
-  return { call, block: { type: 'tool_call', id: call.id, name: call.name, args: toJson(call.args) } };
+/** Why a response of the Responses API ended. */
+export function stopReasonOf({ incomplete_details: details, status }: Item): string | undefined {
+  return textOrUndefined(membersOf(details)['reason']) ?? textOrUndefined(status);
 }
 
 export function callOfItem(value: unknown): IssuedCall | undefined {

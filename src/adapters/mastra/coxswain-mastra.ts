@@ -23,9 +23,9 @@ import type { OpenCall } from '../host/open-calls.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { abortedBy, troubleOf, type Trouble } from '../host/run-outcome.ts';
 import { RunScope } from '../host/run-scope.ts';
-import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
+import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { readArgs, readUsage } from '../ai-sdk/read-answer.ts';
-import { plainContent } from '../host/content-blocks.ts';
+import { type AnswerPart, answerOfParts, callPart } from '../host/answer-parts.ts';
 import type { ConversationAnswer, RequestNews } from '../host/conversation.ts';
 import { unseenItems } from '../host/unseen-items.ts';
 
@@ -298,37 +298,28 @@ export function answerOfChunks(chunks: unknown, modelId: string | undefined): Co
       type === 'tool-result' || type === 'tool-error' ? [[payload['toolCallId'], providerResult(type, payload)]] : [],
     ),
   );
-  const blocks: ContentBlock[] = [];
-  const calls: IssuedCall[] = [];
+  const answered: AnswerPart[] = [];
   for (const { type, payload } of parts) {
     if (type === 'text-delta' || type === 'reasoning-delta') {
       const kind = type === 'text-delta' ? 'text' : 'reasoning';
-      const before = blocks.at(-1);
+      const before = answered.at(-1)?.block;
       const text = textOrEmpty(payload['text']);
-      if (before?.type === kind) blocks[blocks.length - 1] = { type: kind, text: before.text + text };
-      else blocks.push({ type: kind, text });
+      if (before?.type === kind) answered.pop();
+      answered.push({ block: { type: kind, text: before?.type === kind ? before.text + text : text } });
     } else if (type === 'tool-call') {
       const args = readArgs(payload['args']);
       const [id, name] = [textOrEmpty(payload['toolCallId']), textOrEmpty(payload['toolName'])];
       const answer = payload['providerExecuted'] === true ? results.get(id) : undefined;
-      calls.push({ id, name, args, argsText: JSON.stringify(args), ...present({ answer }) });
-      blocks.push({ type: 'tool_call', id, name, args });
+      answered.push(callPart({ id, name, args, argsText: JSON.stringify(args), ...present({ answer }) }));
     } else if (type === 'file' || type === 'source')
-      blocks.push({ type: 'other', value: toJson({ type, ...payload }) });
+      answered.push({ block: { type: 'other', value: toJson({ type, ...payload }) } });
   }
   const named = parts.find(({ type }) => type === 'response-metadata')?.payload['modelId'];
-  return {
-    message: {
-      role: 'assistant',
-      content: plainContent(blocks),
-      ...present({
-        modelId: textOrUndefined(named) ?? modelId,
-        stopReason: textOrUndefined(membersOf(end['stepResult'])['reason']),
-        usage: knownUsage(membersOf(end['output'])['usage']),
-      }),
-    },
-    calls,
-  };
+  return answerOfParts(answered, {
+    modelId: textOrUndefined(named) ?? modelId,
+    stopReason: textOrUndefined(membersOf(end['stepResult'])['reason']),
+    usage: knownUsage(membersOf(end['output'])['usage']),
+  });
 }
 
 /** Without counts from the provider, Mastra states zeros. */

@@ -1,18 +1,12 @@
-import {
-  type JsonMembers,
-  membersOf,
-  objectsIn,
-  textOrUndefined,
-  present,
-  isJsonObject,
-} from '../../core/base/json.ts';
+import { type JsonMembers, membersOf, objectsIn, textOrUndefined, listOf, isJsonObject } from '../../core/base/json.ts';
 import { hostOutcome } from '../../core/facts/host-refusals.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
-import { plainContent, usageOf } from '../host/content-blocks.ts';
+import { answerOfParts } from '../host/answer-parts.ts';
+import { usageOf } from '../host/content-blocks.ts';
 import type { ConversationAnswer, RequestNews, SentRequest } from '../host/conversation.ts';
-import { answerParts, newsOfItems } from '../host/response-items.ts';
+import { answerParts, newsOfItems, stopReasonOf } from '../host/response-items.ts';
 import type { ModelRequest } from './sdk-shapes.ts';
 
 export function itemsOf({ input }: ModelRequest): readonly unknown[] | undefined {
@@ -80,17 +74,13 @@ const TIMED_OUT = /^Tool '[^']{1,200}' timed out after \d+ms\.$/;
 export function answerOf(response: unknown, modelId: string | undefined): ConversationAnswer | undefined {
   if (!isJsonObject(response) || !Array.isArray(response['output'])) return undefined;
   const { output, providerData, usage: counts } = response;
-  const parts = answerParts(output);
   const raw = membersOf(providerData);
-  const usage = isJsonObject(counts) ? usageOfCounts(counts) : undefined;
-  const model = textOrUndefined(raw['model']) ?? modelId;
-  const stopReason = stopReasonOf(raw);
-  const message = {
-    role: 'assistant',
-    content: plainContent(parts.map(({ block }) => block)),
-    ...present({ stopReason, modelId: model, usage }),
-  } as const;
-  return { message, calls: parts.flatMap(({ call }) => (call === undefined ? [] : [call])) };
+  const [choice] = listOf(raw['choices']);
+  return answerOfParts(answerParts(output), {
+    stopReason: stopReasonOf(raw) ?? textOrUndefined(membersOf(choice)['finish_reason']),
+    modelId: textOrUndefined(raw['model']) ?? modelId,
+    usage: isJsonObject(counts) ? usageOfCounts(counts) : undefined,
+  });
 }
 
 export function deltaOf(event: unknown): string | undefined {
@@ -115,15 +105,4 @@ function usageOfCounts(counts: JsonMembers): ReturnType<typeof usageOf> {
 function detailOf(details: unknown, name: string): unknown {
   const first: unknown = Array.isArray(details) ? details[0] : details;
   return isJsonObject(first) ? first[name] : undefined;
-}
-
-/** Returns the provider's stop reason. For Responses it is the reason or the status. For chat completions it is the finish reason. */
-function stopReasonOf(raw: JsonMembers): string | undefined {
-  const { incomplete_details: incompleteDetails, status, choices } = raw;
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  return (
-    (isJsonObject(incompleteDetails) ? textOrUndefined(incompleteDetails['reason']) : undefined) ??
-    textOrUndefined(status) ??
-    (isJsonObject(choice) ? textOrUndefined(choice['finish_reason']) : undefined)
-  );
 }

@@ -2,15 +2,15 @@ import {
   type JsonMembers,
   membersOf,
   textOrUndefined,
-  present,
   isJsonObject,
   objectsIn,
   textOrEmpty,
 } from '../../core/base/json.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { ContentBlock } from '../../core/records/agent-message.ts';
-import { contentBlocks, decodedArgs, plainContent, usageOf } from '../host/content-blocks.ts';
-import { answerParts, callPart, type ItemPart } from '../host/response-items.ts';
+import { type AnswerPart, answerOfParts, callPart, callsIn } from '../host/answer-parts.ts';
+import { contentBlocks, decodedArgs, usageOf } from '../host/content-blocks.ts';
+import { answerParts, stopReasonOf } from '../host/response-items.ts';
 import type { ConversationAnswer } from '../host/conversation.ts';
 import type { IssuedCall } from '../host/issued-call.ts';
 import { type ModelApi, eventStream, type AnswerStream, type EventCollector } from '../host/steered-fetch.ts';
@@ -53,42 +53,36 @@ export function callsOfRunner(runner: unknown): readonly IssuedCall[] {
   const messages = isJsonObject(runner) ? runner['messages'] : undefined;
   const list: readonly unknown[] = Array.isArray(messages) ? messages : [];
   const last = list.findLast((message) => isJsonObject(message) && message['role'] === 'assistant');
-  return isJsonObject(last) ? chatCalls(last).flatMap(({ call }) => (call === undefined ? [] : [call])) : [];
+  return isJsonObject(last) ? callsIn(chatCalls(last)) : [];
 }
 
 function answerOfChoice(body: JsonMembers, choice: JsonMembers): ConversationAnswer | undefined {
   const { message, finish_reason } = choice;
   if (!isJsonObject(message)) return undefined;
-  const foundCalls = chatCalls(message);
   const reasoning = textOrUndefined(message['reasoning_content']) ?? textOrUndefined(message['reasoning']);
   const blocks: readonly ContentBlock[] = [
     ...(reasoning === undefined ? [] : [{ type: 'reasoning', text: reasoning } as const]),
     ...contentBlocks(message['content']),
     ...contentBlocks(message['refusal']),
-    ...foundCalls.map(({ block }) => block),
   ];
   const usage = membersOf(body['usage']);
-  return answerEvent(
-    blocks,
-    foundCalls.flatMap(({ call }) => (call === undefined ? [] : [call])),
-    {
-      stopReason: textOrUndefined(finish_reason),
-      modelId: textOrUndefined(body['model']),
-      usage: usageOf({
-        inputTokens: usage['prompt_tokens'],
-        outputTokens: usage['completion_tokens'],
-        cacheReadTokens: membersOf(usage['prompt_tokens_details'])['cached_tokens'],
-        reasoningTokens: membersOf(usage['completion_tokens_details'])['reasoning_tokens'],
-      }),
-    },
-  );
+  return answerOfParts([...blocks.map((block) => ({ block })), ...chatCalls(message)], {
+    stopReason: textOrUndefined(finish_reason),
+    modelId: textOrUndefined(body['model']),
+    usage: usageOf({
+      inputTokens: usage['prompt_tokens'],
+      outputTokens: usage['completion_tokens'],
+      cacheReadTokens: membersOf(usage['prompt_tokens_details'])['cached_tokens'],
+      reasoningTokens: membersOf(usage['completion_tokens_details'])['reasoning_tokens'],
+    }),
+  });
 }
 
-function chatCalls(message: JsonMembers): readonly ItemPart[] {
+function chatCalls(message: JsonMembers): readonly AnswerPart[] {
   const { tool_calls, function_call } = message;
   const list: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : [];
   const legacy = isJsonObject(function_call) ? [{ function: function_call }] : [];
-  return [...list, ...legacy].map((value): ItemPart => {
+  return [...list, ...legacy].map((value): AnswerPart => {
     const call = membersOf(value);
     const functionFields = call['function'] ?? call['custom'];
     if (!isJsonObject(functionFields)) return { block: { type: 'other', value: toJson(value) } };
@@ -109,42 +103,18 @@ function issuedCall(id: unknown, name: unknown, input: unknown): IssuedCall {
 }
 
 function answerOfResponse(body: JsonMembers, output: readonly unknown[]): ConversationAnswer {
-  const parts = answerParts(output);
-  const { incomplete_details: incompleteDetails, error, status } = body;
   const usage = membersOf(body['usage']);
-  return answerEvent(
-    parts.map(({ block }) => block),
-    parts.flatMap(({ call }) => (call === undefined ? [] : [call])),
-    {
-      stopReason:
-        (isJsonObject(incompleteDetails) ? textOrUndefined(incompleteDetails['reason']) : undefined) ??
-        textOrUndefined(status),
-      errorMessage: isJsonObject(error) ? textOrUndefined(error['message']) : undefined,
-      modelId: textOrUndefined(body['model']),
-      usage: usageOf({
-        inputTokens: usage['input_tokens'],
-        outputTokens: usage['output_tokens'],
-        cacheReadTokens: membersOf(usage['input_tokens_details'])['cached_tokens'],
-        reasoningTokens: membersOf(usage['output_tokens_details'])['reasoning_tokens'],
-      }),
-    },
-  );
-}
-
-function answerEvent(
-  blocks: readonly ContentBlock[],
-  calls: readonly IssuedCall[],
-  fields: { readonly [Name in 'stopReason' | 'errorMessage' | 'modelId']?: string | undefined } & {
-    readonly usage: ReturnType<typeof usageOf>;
-  },
-): ConversationAnswer {
-  const { stopReason, errorMessage, modelId, usage } = fields;
-  const message = {
-    role: 'assistant',
-    content: plainContent(blocks),
-    ...present({ stopReason, errorMessage, modelId, usage }),
-  } as const;
-  return { message, calls };
+  return answerOfParts(answerParts(output), {
+    stopReason: stopReasonOf(body),
+    errorMessage: textOrUndefined(membersOf(body['error'])['message']),
+    modelId: textOrUndefined(body['model']),
+    usage: usageOf({
+      inputTokens: usage['input_tokens'],
+      outputTokens: usage['output_tokens'],
+      cacheReadTokens: membersOf(usage['input_tokens_details'])['cached_tokens'],
+      reasoningTokens: membersOf(usage['output_tokens_details'])['reasoning_tokens'],
+    }),
+  });
 }
 
 export function answerStream(): AnswerStream {
