@@ -33,6 +33,8 @@ test.each([
   ['npx next build', 'next build'],
   ['pre-commit run --all-files', 'pre-commit run'],
   ['mix precommit', 'mix precommit'],
+  ['python3 manage.py test core', 'python3 manage.py test'],
+  ['./manage.py check', 'manage.py check'],
   ['pnpm nx run @ci/server:typecheck', 'nx run @ci/server:typecheck'],
   ['bash -lc "cd api; npx  tsc -p ."', 'tsc'],
   ['nix flake check', 'nix flake check'],

@@ -46,7 +46,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ],
   [
     'test',
-    /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|flutter test|dart test|zig test|xcodebuild test|forge test|prove)$/,
+    /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|(?:python\d?(?:\.\d+)? )?manage\.py test|flutter test|dart test|zig test|xcodebuild test|forge test|prove)$/,
   ],
   ['integration', /^(?:playwright test|cypress run)$/],
   ['types', /^(?:tsc|vue-tsc|tsgo|mypy|pyright|basedpyright|flow check|python\d? -m mypy)$/],
@@ -62,7 +62,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ['lint', /^(?:govulncheck|luacheck|clang-tidy|cppcheck|bandit|knip|pre-commit run|next lint)$/],
   ['types', /^(?:cargo check|deno check|svelte-check|astro check)$/],
   ['build', /^(?:(?:next|vite|astro|forge|xcodebuild|nix|nixos-rebuild) build|cmake --build)$/],
-  ['check', /^nix flake check$/],
+  ['check', /^(?:nix flake|(?:python\d?(?:\.\d+)? )?manage\.py) check$/],
 ];
 
 /** Programs that run the targets of a project, and whether they take several targets. */
@@ -145,7 +145,8 @@ export function patchIn(args: Json): string | undefined {
 
 export function commandLineOf(args: Json): string | undefined {
   if (!isJsonObject(args)) return undefined;
-  const { cmd, command = cmd } = args;
+  const { cmd, code, language } = args;
+  const { command = cmd ?? (language === 'shell' ? code : undefined) } = args;
   if (patchIn(args) !== undefined) return undefined;
   const words = Array.isArray(command) ? command.filter((word) => typeof word === 'string') : undefined;
   // Old Codex: `["bash", "-lc", "npm test"]`.
@@ -180,14 +181,19 @@ function checksUnder(node: SyntaxNode, line: string, task: string): readonly Che
     position += 1;
     // Whether a branch ran, only its words say.
     const isBranch = (node.type === 'If' && position > 1) || node.type === 'Case';
-    const hiding = [...(isBranch ? ['if'] : []), ...hidingCommands(node, position, line).map(programOf)];
+    const programs = hidingCommands(node, position, line).map(programOf);
+    // A cmdlet of PowerShell leaves the exit code of the program before it, and a test of Pester has none.
+    const after = node.type === 'Pipeline' ? programs.filter((program) => !CMDLET.test(program)) : programs;
     for (const check of checksUnder(child, line, task)) {
+      const hiding = [...(isBranch ? ['if'] : []), ...(check.key === 'Invoke-Pester' ? programs : after)];
       const hidden = [...(check.hiddenBy ?? []), ...hiding];
       found.push(hidden.length === 0 ? check : { ...check, hiddenBy: hidden });
     }
   });
   return found;
 }
+
+const CMDLET = /^(?:Select-Object|Out-(?:File|Host|String)|Tee-Object|Format-(?:Table|List))$/i;
 
 function programOf(node: SyntaxNode): string {
   if (node.type === 'Command') {

@@ -92,6 +92,27 @@ test('words of a failure that tests expect are no failure of the tests', () => {
   expect(ledger.checks).toMatchObject([{ failed: false }]);
 });
 
+test('a target of make whose last program failed is made up for by that program only', () => {
+  const lint = 'cd web && npm run lint\n\n> web@0.1.0 lint\n> eslint .\n\n';
+  const made = `${lint}cd server && uv run ruff check .\nE501 Line too long\nFound 2 errors.\nmake: *** [Makefile:22: lint] Error 1`;
+  const ran = '> web@0.1.0 lint\n> eslint .\n\n';
+  expect(failedAfter(['make lint', made], ['cd web && npm run lint', undefined, ran])).toEqual(['make lint']);
+  expect(failedAfter(['make lint', made], ['cd server && uv run ruff check .'])).toEqual([]);
+  expect(failedAfter(['make lint', made], ['make lint', undefined, lint])).toEqual([]);
+});
+
+test('a test that failed among unit and integration tests passed later if it alone passed', () => {
+  const all = 'uv run pytest tests/unit/ tests/integration/';
+  const failure = 'FAILED tests/unit/test_config.py::test_x - AssertionError\n=== 1 failed, 22 passed in 2.1s ===';
+  expect(failedAfter([all, failure], ['uv run pytest tests/unit/test_config.py::test_x'])).toEqual([]);
+  expect(failedAfter([all, failure], ['uv run pytest tests/unit/test_config.py::test_y'])).toEqual([all]);
+});
+
+test('a cmdlet of PowerShell behind a check hides no exit code', () => {
+  const line = 'cargo clippy -- -D warnings | Select-Object -Last 5';
+  expect(resultsAfter([line, undefined, 'Finished `dev` profile'])).toEqual(['cargo clippy -- -D warnings passed']);
+});
+
 test('another program of the same purpose makes up for a failed one only if it does what that one does', () => {
   expect(failedAfter(['cargo fmt --check', 'Diff in src/a.rs'], ['cargo clippy'])).toEqual(['cargo fmt --check']);
   expect(failedAfter(['npx eslint .', '2 errors'], ['npx prettier --check .'])).toEqual(['npx eslint .']);

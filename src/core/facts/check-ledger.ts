@@ -10,6 +10,7 @@ import {
   type CheckCommand,
 } from './check-command.ts';
 import {
+  echoedIn,
   failedFilesIn,
   failedScriptIn,
   hasVoice,
@@ -345,15 +346,22 @@ export class CheckLedger {
     const known = { ...why, ...(fixed === 0 ? {} : { fixed }) };
     const last = { command: check.chain ?? check.command, number, failed, ...known };
     const scripts = scriptsIn(result);
-    const runs = scripts[0] ?? before?.runs;
-    const parts = check.folder === undefined ? scripts.flatMap((script) => checkCommandsOf({ command: script })) : [];
+    const echoed = echoedIn(check, result);
+    const runs = echoed.length > 0 ? undefined : (scripts[0] ?? before?.runs);
+    const ran = [...scripts, ...echoed].flatMap((script) => checkCommandsOf({ command: script }));
+    const parts = check.folder === undefined ? ran : [];
     const end = parts.at(-1);
     // A script stops at its first failure, so its earlier commands passed.
-    const cause = failedScriptIn(result) ?? (end !== undefined && voiceOf(end, result) === 'failed' ? end : shown);
+    const cause =
+      failedScriptIn(result) ??
+      (end !== undefined && (echoed.length > 0 || voiceOf(end, result) === 'failed') ? end : shown);
     const left = new Set(failed ? failedFilesIn(result) : []);
     this.#checks.set(key, { ...last, check, isWrong, line, runs, cause, left });
     // If a script passed, so did the commands that it ran.
     const passed = failed ? [] : [check, ...parts];
+    // A script that shows what it runs says nothing of other programs.
+    const passedFor = ({ program }: CheckCommand): readonly CheckCommand[] =>
+      program !== undefined && !failed && parts.length > 0 ? parts : passed;
     for (const [otherKey, other] of this.#checks.entries()) {
       if (otherKey === key) continue;
       const isPart = (!failed || other.failed) && isMore(check, other.check) && otherKey.startsWith(`${ownKey}\n`);
@@ -362,7 +370,9 @@ export class CheckLedger {
         isOfFolder(check, other.check) &&
         passed.some(({ purpose }) => purpose === other.check.purpose);
       const ranToo = passed.length > 0 && (other.runs === check.command || scripts.includes(other.runs ?? ''));
-      const isMadeUpFor = other.failed && (ranToo || passed.some((one) => covers(one, other.cause ?? other.check)));
+      const isMadeUpFor =
+        other.failed &&
+        (ranToo || passedFor(other.cause ?? other.check).some((one) => covers(one, other.cause ?? other.check)));
       const isLeft = passed.some((one) => ranLast(one, other));
       if (isReplaced || isPart || isMadeUpFor || isLeft) this.#checks.delete(otherKey);
     }
@@ -371,7 +381,9 @@ export class CheckLedger {
 
 /** Returns true if the check ran the last files that had failed in the other one. */
 function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCheck): boolean {
-  if (left.size === 0 || check.purpose !== other.purpose || !isOfFolder(check, other)) return false;
+  const runsTests = [check, other].every(({ purpose }) => purpose === 'test' || purpose === 'integration');
+  const isSame = runsTests || check.purpose === other.purpose;
+  if (left.size === 0 || !isSame || !isOfFolder(check, other)) return false;
   for (const file of left) if (namesFile(check, file)) left.delete(file);
   return left.size === 0;
 }

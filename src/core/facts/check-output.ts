@@ -133,6 +133,15 @@ export function scriptsIn(result: string): readonly string[] {
   );
 }
 
+/** Returns the lines that make prints before it runs them. The last one is that which failed, if one did. */
+export function echoedIn({ key }: CheckCommand, result: string): readonly string[] {
+  if (!/^g?make\b/.test(key)) return [];
+  const lines = result.slice(0, MAX_CHARS).split('\n');
+  return lines.filter(
+    (line) => /^(?:[A-Z_]+=\S* )*[a-z][\w./-]*(?: |$)/.test(line) && checkCommandsOf({ command: line }).length > 0,
+  );
+}
+
 /** Returns the check in the script that pnpm names as the one that failed. */
 export function failedScriptIn(result: string): CheckCommand | undefined {
   const [, command = ''] = PNPM_FAILED.exec(result.slice(-FEW_CHARS)) ?? [];

@@ -21,7 +21,7 @@ function questionWithChoices(text: string): string | undefined {
 
 /** What may follow the end of an answer: its sources, and lines for the program, such as those of the app of Codex. */
 const ADDED =
-  /\n(?:[#*_ ]*(?:sources|references|quellen|fuentes|参考)\b[^\n]{0,20}(?:\n+[ \t]*(?:[-*•\d[]|https?:)[^\n]*)+|(?:::[\w-]+\{[^\n]*\}[ \t]*(?:\n\s*|$))+)$/i;
+  /(?:\n-{3,})?\n+(?:[#*_ ]*(?:sources|references|quellen|fuentes|参考)\b[^\n]{0,20}(?:\n+[ \t]*(?:[-*•\d[]|https?:)[^\n]*)+|(?:::[\w-]+\{[^\n]*\}[ \t]*(?:\n\s*|$))+)$/i;
 
 const CONDITION =
   /^(?:if|once(?! you(?:'ve| have) .*, I)|when(?:ever)?|should|in case|si|wenn|falls|sobald|quand)\b|^(?:如果|如需|如有|若|もし)|원하/i;
@@ -34,7 +34,7 @@ const REQUEST = new RegExp(
     /\bawait(?:ing)? your (?:answer|reply|response|confirmation|approval|decision|go-ahead|input)\b|^por favor,? (?:confirm\w*|responda|indique|elija|escolha|informe)(?![\w])/,
     /^(?:choose|pick) (?:one|an option|between|which)\b|^(?:reply|answer) with\b|^your (?:choice|call|pick)\b/,
     /(?:^|[—–;:,] )(?:dis|dites)[-‑ ]moi (?:quel\w*|lequel|le|la|les|comment|["«“])|^dime (?:qué|cuál|cómo|el|la)(?=\s)|^sag(?:en Sie)? mir (?:bitte )?(?:welche|was|wie)\b/,
-    /[请請]你?(?:告[诉訴]我|[确確][认認]|[选選][择擇]|提供|告知)|[请請][^。！]{0,12}(?:打分|评分|回复|回覆)|(?:教えて|選んで|お選び|ご指示|確認させて)(?:くだ|下さ|いただ)|(?:알려|선택해) ?주세요/,
+    /[请請]你?(?:告[诉訴]我|[确確][认認]|[选選][择擇]|提供|告知)|[请請][^。！]{0,12}(?:打分|评分|回复|回覆)|^(?:hãy )?cho (?:tôi|mình) biết (?!nếu)|(?:教えて|選んで|お選び|ご指示|確認させて)(?:くだ|下さ|いただ)|(?:알려|선택해) ?주세요/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -49,7 +49,7 @@ function withoutMarks(text: string): string {
 
 /** A question to the person that a sentence or two may follow, such as what comes of the answer. */
 const TO_PERSON =
-  /^(?:could you|can you|would you|do(?:es)? your?|did you|are those|is this|are you|should I|shall I|may I|which (?:one|of|option)|what (?:should|would you))\b.*\?$|(?:ですか|(?<!あり)ますか|でしょうか|까요|습니까|[吗嗎])[?？]$/i;
+  /^(?:could you|can you|would you|do(?:es)? your?|did you|are those|is this|are you|should I|shall I|may I|which (?:one|of|option)|what (?:should|would you))\b.*\?$|(?:ですか|(?<!あり)ますか|ましょうか|でしょうか|까요|습니까|[吗嗎])[?？]$/i;
 const MAX_AFTER = 2;
 
 /** Courtesy, which needs no answer. */

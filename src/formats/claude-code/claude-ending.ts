@@ -100,6 +100,7 @@ export function failureReason({ error, status, text }: FailedRequest): EndReason
   if (error === 'max_output_tokens') return 'output_limit';
   if (/prompt is too long|autocompact|context (?:window|length|limit)/i.test(text)) return 'context';
   if (/usage policy/i.test(text)) return 'refused';
+  if (status === undefined && /\btimed out\b/i.test(text)) return 'timeout';
   return error === 'server_error' || Number(status) >= 500 ? 'server_error' : 'invalid_request';
 }
 
