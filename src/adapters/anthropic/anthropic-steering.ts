@@ -15,13 +15,14 @@ import type { Run } from '../../core/run/run.ts';
 import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { fetchSteering, type ConversationApi } from '../host/fetch-steering.ts';
 import { followed } from '../host/run-outcome.ts';
-import { runKept, type ToolParts } from '../host/run-tool.ts';
+import { runTool, type ToolParts } from '../host/run-tool.ts';
 import { type Fetch, eventStream, type AnswerStream } from '../host/steered-fetch.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { claudeContentBlocks, textOfBlocks } from '../claude/content-blocks.ts';
 import { tokensOf } from '../claude/read-message.ts';
 import { toolResultOf } from '../claude/tool-response.ts';
-import { type AnswerPart, answerOfParts } from '../host/answer-parts.ts';
+import { type AnswerPart, answerOfParts, callPart } from '../host/answer-parts.ts';
+import { issuedCall } from '../host/issued-call.ts';
 import { plainContent } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
 
@@ -84,7 +85,7 @@ export function anthropicSteering(run: Run, options: AnthropicOptions = {}): Ant
     async runToolCall<Part>(call: ToolUse, execute: (input: never) => unknown): Promise<ToolResult<Part>> {
       // The loop knows the type of its tool's input.
       const work = (): unknown => execute(call.input as never);
-      const { feedback, result, thrown } = await runKept(steering.toolParts('result'), {
+      const { feedback, result, thrown } = await runTool(steering.toolParts('result'), {
         call: issuedCall(call),
         run: work,
       });
@@ -100,16 +101,12 @@ export function anthropicSteering(run: Run, options: AnthropicOptions = {}): Ant
   };
 }
 
-function issuedCall({ id, input, name }: ToolUse): Parameters<typeof runKept>[1]['call'] {
-  return { id, name, args: input, argsText: JSON.stringify(toJson(input)) };
-}
-
 function steeredTool<Tool extends RunnableTool>(parts: ToolParts, tool: Tool): Tool {
   const run = async (args: never, context?: never): Promise<unknown> => {
     const toolUse = membersOf(membersOf(context)['toolUse']);
     const { id, input = args } = toolUse;
-    const { feedback, result, thrown } = await runKept(parts, {
-      call: issuedCall({ id: textOrEmpty(id), name: tool.name, input }),
+    const { feedback, result, thrown } = await runTool(parts, {
+      call: issuedCall({ id, name: tool.name, args: input }),
       run: () => tool.run(args, context),
       isAborted: () => isAborted(context),
     });
@@ -204,9 +201,7 @@ function answerOf(body: unknown): ConversationAnswer | undefined {
   const blocks = claudeContentBlocks(body['content']);
   const { error, model, stop_reason } = body;
   const parts = blocks.map((block): AnswerPart => {
-    if (block.type !== 'tool_call' || error !== undefined) return { block };
-    const { args, id, name } = block;
-    return { block, call: { id, name, args, argsText: JSON.stringify(args) } };
+    return block.type === 'tool_call' && error === undefined ? callPart(issuedCall(block)) : { block };
   });
   return answerOfParts(parts, {
     modelId: textOrUndefined(model),

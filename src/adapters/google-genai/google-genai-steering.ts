@@ -13,13 +13,13 @@ import type { Run } from '../../core/run/run.ts';
 import { checkAdapter, type RefusalOptions } from '../host/adapter-options.ts';
 import { fetchSteering, type ConversationApi } from '../host/fetch-steering.ts';
 import { followed } from '../host/run-outcome.ts';
-import { runKept, runTool, type ToolParts } from '../host/run-tool.ts';
+import { runTool, type ToolParts } from '../host/run-tool.ts';
 import { type Fetch, eventStream, type AnswerStream } from '../host/steered-fetch.ts';
 import type { AgentMessage } from '../../core/records/agent-message.ts';
 import { type AnswerPart, answerOfParts, callPart } from '../host/answer-parts.ts';
 import { plainContent, usageOf } from '../host/content-blocks.ts';
 import type { ConversationAnswer, ShownResult } from '../host/conversation.ts';
-import type { IssuedCall } from '../host/issued-call.ts';
+import { issuedCall } from '../host/issued-call.ts';
 
 export type GoogleGenAiOptions = RefusalOptions;
 
@@ -69,7 +69,7 @@ export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}):
     tool: (tool) => steeredTool(steering.toolParts('throw'), tool),
     async runToolCall(call, execute) {
       const { id, name = 'unknown' } = call;
-      const { feedback, result, thrown } = await runKept(steering.toolParts('result'), {
+      const { feedback, result, thrown } = await runTool(steering.toolParts('result'), {
         call: issuedCall(call),
         // The loop knows the type of its tool's arguments.
         run: () => execute((call.args ?? {}) as never),
@@ -82,10 +82,6 @@ export function googleGenAiSteering(run: Run, options: GoogleGenAiOptions = {}):
     },
     follow: (work) => followed(run, work),
   };
-}
-
-function issuedCall({ args = {}, id = '', name = 'unknown' }: FunctionCall): Parameters<typeof runKept>[1]['call'] {
-  return { id, name, args, argsText: JSON.stringify(toJson(args)) };
 }
 
 /** The SDK gives a tool all calls of an answer at once. Each is recorded and advised on its own. */
@@ -185,24 +181,12 @@ function resultOf({ functionResponse }: JsonMembers): readonly ShownResult[] {
 }
 
 function answerPart(part: JsonMembers): AnswerPart {
-  const { inlineData, text, thought } = part;
+  const { functionCall, inlineData, text, thought } = part;
   if (typeof text === 'string') return { block: { type: thought === true ? 'reasoning' : 'text', text } };
-  const call = callOf(part);
-  if (call !== undefined) return callPart(call);
+  if (isJsonObject(functionCall)) return callPart(issuedCall(functionCall));
   const { data, mimeType } = membersOf(inlineData);
   if (typeof data !== 'string') return { block: { type: 'other', value: toJson(part) } };
   return { block: { type: 'image', mediaType: textOrUndefined(mimeType) ?? 'image/*', dataBase64: data } };
-}
-
-function callOf({ functionCall }: JsonMembers): IssuedCall | undefined {
-  if (!isJsonObject(functionCall)) return undefined;
-  const { args = {}, id, name } = functionCall;
-  return {
-    id: textOrEmpty(id),
-    name: textOrUndefined(name) ?? 'unknown',
-    args,
-    argsText: JSON.stringify(toJson(args)),
-  };
 }
 
 function answerOf(body: unknown): ConversationAnswer | undefined {

@@ -1,3 +1,5 @@
+import { textOrEmpty, textOrUndefined } from '../../core/base/json.ts';
+import { toJson } from '../../core/base/to-json.ts';
 import type { CallOutcome } from '../../core/records/trajectory-record.ts';
 
 export interface IssuedCall {
@@ -10,6 +12,18 @@ export interface IssuedCall {
   readonly argsText: string;
   /** Result of a call that the provider ran. It is part of the model's answer. */
   readonly answer?: CallResult;
+}
+
+/** A call whose arguments the host gives as a value. */
+export function issuedCall({
+  args = {},
+  id,
+  name,
+}: {
+  readonly [Name in 'args' | 'id' | 'name']?: unknown;
+}): IssuedCall {
+  const argsText = JSON.stringify(toJson(args));
+  return { id: textOrEmpty(id), name: textOrUndefined(name) ?? 'unknown', args, argsText };
 }
 
 export interface CallResult {

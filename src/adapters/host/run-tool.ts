@@ -32,6 +32,8 @@ export interface ToolWork {
 export interface ToolReturn {
   readonly result: unknown;
   readonly feedback: string | undefined;
+  /** The error of a tool whose error is the result. */
+  readonly thrown?: { readonly error: unknown };
 }
 
 const CHANNEL = 'tool-result';
@@ -61,7 +63,7 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
     const handles = guard(WHERE, () => endCall(conversation, open, failed), []);
     if (parts.onToolError === 'result' && !isAborted()) {
       const text = error instanceof Error ? String(error) : messageOf(error);
-      return { result: text, feedback: adviceText(handles, text) };
+      return { result: text, feedback: adviceText(handles, text), thrown: { error } };
     }
     guard(WHERE, () => endThrown(conversation, handles, error));
     throw error;
@@ -70,23 +72,6 @@ export async function runTool(parts: ToolParts, work: ToolWork): Promise<ToolRet
   const hasFailed = guard(WHERE, () => parts.isError?.(result) === true, false);
   const handles = guard(WHERE, () => endCall(conversation, open, { result, isError: hasFailed }), []);
   return { result, feedback: adviceText(handles, result) };
-}
-
-/** Runs a tool whose errors do not end the agent. The error is also the result, as text. */
-export async function runKept(
-  parts: ToolParts,
-  work: ToolWork,
-): Promise<ToolReturn & { readonly thrown: { readonly error: unknown } | undefined }> {
-  let thrown: { readonly error: unknown } | undefined;
-  const run = async (): Promise<unknown> => {
-    try {
-      return await work.run();
-    } catch (error) {
-      thrown = { error };
-      throw error;
-    }
-  };
-  return { ...(await runTool(parts, { ...work, run })), thrown };
 }
 
 /** @returns feedback on the call */

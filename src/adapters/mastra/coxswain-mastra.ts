@@ -18,7 +18,7 @@ import type { OutgoingRequest } from '../host/advice-under-way.ts';
 import { checkAdapter, currentRun, type RefusalOptions, type RunSource } from '../host/adapter-options.ts';
 import { Conversations, type Followed } from '../host/conversations.ts';
 import { guarded } from '../host/guarded.ts';
-import type { CallResult, IssuedCall } from '../host/issued-call.ts';
+import { type CallResult, issuedCall } from '../host/issued-call.ts';
 import type { OpenCall } from '../host/open-calls.ts';
 import { reportUnseen } from '../host/report-unseen.ts';
 import { abortedBy, troubleOf, type Trouble } from '../host/run-outcome.ts';
@@ -147,7 +147,7 @@ export function coxswainMastra(source: RunSource, options: RefusalOptions = {}):
   };
 
   const before = ({ toolName, input, context }: ToolHookArgs): void => {
-    const call = issuedCall(toolName, input, context);
+    const call = issuedCall({ id: membersOf(context)['toolCallId'], name: toolName, args: toJson(input ?? {}) });
     const { conversation } = conversations.calling(scope.calling, call);
     const open = conversation.callOf(call);
     conversation.started(open);
@@ -235,12 +235,6 @@ function keyOf(prompt: readonly PromptMessage[]): string {
   return `${prompt.length} ${hashText(JSON.stringify(prompt.at(-1)) ?? '')}`;
 }
 
-function issuedCall(name: string, input: unknown, context: unknown): IssuedCall {
-  const args = toJson(input ?? {});
-  const id = isJsonObject(context) ? textOrEmpty(context['toolCallId']) : '';
-  return { id, name, args, argsText: JSON.stringify(args) };
-}
-
 /** Mastra wraps the error of a tool; the model reads the message. */
 function errorText(error: unknown): string {
   return isJsonObject(error) && typeof error['message'] === 'string' ? error['message'] : messageOf(error);
@@ -310,7 +304,7 @@ export function answerOfChunks(chunks: unknown, modelId: string | undefined): Co
       const args = readArgs(payload['args']);
       const [id, name] = [textOrEmpty(payload['toolCallId']), textOrEmpty(payload['toolName'])];
       const answer = payload['providerExecuted'] === true ? results.get(id) : undefined;
-      answered.push(callPart({ id, name, args, argsText: JSON.stringify(args), ...present({ answer }) }));
+      answered.push(callPart({ ...issuedCall({ id, name, args }), ...present({ answer }) }));
     } else if (type === 'file' || type === 'source')
       answered.push({ block: { type: 'other', value: toJson({ type, ...payload }) } });
   }
