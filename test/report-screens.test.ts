@@ -155,7 +155,7 @@ test('a session at work that nearly fills its context or runs away has a line wi
       recent: [{ atMs: UNTIL_MS, costUsd: 1, children: 0 }],
     });
   const text = terminalText(screenDocument(report, FRAME, 120), { paint, width: 120 });
-  expect(text).toMatch(/\nAt work: 3 \(2 run away or nearly fill their context\)\n/);
+  expect(text).toMatch(/\nAt work: 3 \(2 run away or nearly fill their context\), at least \$1\.23\n/);
   expect(text).toMatch(/at work .*Read it all: filled 82 % of its model's context: 164,000 of 200,000 tokens/);
   expect(text).toMatch(/at work .*Ask everyone: spent \$20\.00 and started 20 subagents in 10 minutes/);
   // Where room is left, the others have a line with what they do.
@@ -281,6 +281,15 @@ test('failed checks have lines before questions and sessions without a cause, an
   const asks = lines.findIndex((line) => line.startsWith('asks'));
   expect(lines[asks + 1]).toMatch(/^ {9}….*Which of the two ports is free\?$/);
   expect(lines.join('\n')).toContain('Not shown: cut off 4–12; failed check 19–24');
+});
+
+test('the costs of the screen add up, those of subagents whose session is not here too', () => {
+  const report = reportOf(120);
+  report.add({ ...factsOf(1), id: 'lost', parentId: 'elsewhere' });
+  const text = terminalText(screenDocument(report, FRAME, 200), { paint, width: 200 });
+  expect(text).toContain('. Other subagents: 1, $0.41\n');
+  const [all = 0, ...parts] = [...text.matchAll(/\$([\d.]+)(?=[,:.;)\n])(?!.*commit)/g)].map(([, usd]) => Number(usd));
+  expect(parts.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(all);
 });
 
 test('sessions of one project whose checks failed alike are one line with their numbers', () => {

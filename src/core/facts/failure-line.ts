@@ -1,4 +1,4 @@
-import { printableCut, TERMINAL_SEQUENCES } from '../base/printable.ts';
+import { printableCut, shortPaths, TERMINAL_SEQUENCES } from '../base/printable.ts';
 import { openAnswer, shellAnswer } from '../detect/calls/shell-answer.ts';
 import { SAYS_FAILED } from './check-output.ts';
 
@@ -85,7 +85,7 @@ export function failureLine(result: string): string | undefined {
     .split('\n');
   const more = /^[+-] /.test(next) ? '' : `: ${next}`;
   const message = what.replaceAll('\\"', '"').trim().replace(BEFORE_MESSAGE, '').replace(/:$/, more).replace(/\.$/, '');
-  return `${shortened(message)}${at === undefined ? '' : ` in ${shortened(at, MAX_PLACE_CHARS)}`}`;
+  return `${shortened(shortPaths(message))}${at === undefined ? '' : ` in ${shortened(at, MAX_PLACE_CHARS)}`}`;
 }
 
 function shortened(text: string, chars = MAX_CHARS): string {

@@ -66,7 +66,7 @@ export function lessonsSentence({ lessons }: Lessons, width: number = Infinity):
   const begin = `Keeps failing in ${countOf(first.sessions, 'session')}: `;
   const end = '. See: coxswain failures';
   const name = printableCut(shortPaths(first.name), Math.min(40, width - begin.length - end.length));
-  const texts = [`${place}${cost}`, cost, ''].map((more) => `${begin}${name}${more}${end}`);
+  const texts = [`${place}${cost}`, cost, ''].map((more) => `${begin}${name}${more}${end}`.replace('….', '…'));
   return texts.find((text) => text.length <= width) ?? texts.at(-1);
 }
 

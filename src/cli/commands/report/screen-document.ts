@@ -97,7 +97,10 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const pressedLines = pressed === 0 ? 0 : Math.min(pressed, Math.max(1, left - openHeading - needs.length), FEW_ROWS);
   if (pressed > 0) left -= openHeading + pressedLines;
   const shown = shownRows(needs, form, left);
-  const hidden = hiddenText(needs.filter((row) => !shown.includes(row)));
+  const hidden = hiddenText(
+    needs.filter((row) => !shown.includes(row)),
+    width,
+  );
   left -= shown.length + (hidden === '' ? 0 : 1);
   const heights = shown.map((row) => heightOf(row, form));
   const rows = shown.map((row, index) => {
@@ -109,7 +112,9 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const more = Math.max(0, Math.min(open.length - pressedLines, pressed > 0 ? left : left - openHeading));
   left -= more + (pressed === 0 && more > 0 ? openHeading : 0);
   const openShown = open.slice(0, pressedLines + more);
-  const [answeredLines = 0, workedLines = 0] = sharedLines([answered.length, worked.length], left);
+  // A line is left for what worked.
+  const answeredLines = Math.min(answered.length, Math.max(Math.min(1, left), left - Math.min(1, worked.length)));
+  const workedLines = Math.min(worked.length, left - answeredLines);
 
   const texts: Text[] = [...head, ...needsLines.map(strong), ...rows.flatMap(({ lines }) => lines)];
   if (hidden !== '') texts.push(styled('note', printableCut(hidden, width)));
@@ -119,7 +124,9 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
         ? '1 runs away or nearly fills its context'
         : `${countText(pressed)} run away or nearly fill their context`;
     texts.push(
-      strong(`At work: ${shownCount(openShown.length, open.length)}${pressed === 0 ? '' : ` (${pressedText})`}`),
+      strong(
+        `At work: ${shownCount(openShown.length, open.length)}${pressed === 0 ? '' : ` (${pressedText})`}${costOf(open.map((row) => row.first))}`,
+      ),
       ...openShown.flatMap((row) => rowOf(row, form).lines),
     );
   }
@@ -201,27 +208,14 @@ function isUnexplained({ first, section }: AlikeItems): boolean {
 }
 
 /** `Not shown: failed check 13–21; asks 24–33`. Empty without rows. */
-function hiddenText(rows: readonly AlikeItems[]): string {
-  const items = Map.groupBy(
-    rows.flatMap((row) => row.items),
-    ({ verb }) => verb,
+function hiddenText(rows: readonly AlikeItems[], width: number): string {
+  if (rows.length === 0) return '';
+  const items = rows.flatMap((row) => row.items);
+  const [text = '', shorter = ''] = [FEW_NUMBERS, 1].map((most) =>
+    [...Map.groupBy(items, ({ verb }) => verb)].map(([verb, same]) => `${verb} ${numbersText(same, most)}`).join('; '),
   );
-  const texts = [...items].map(([verb, same]) => `${verb} ${numbersText(same, FEW_NUMBERS)}`);
-  return texts.length === 0 ? '' : `Not shown: ${texts.join('; ')}`;
-}
-
-/** One line for each section, then the rest from the first section on. */
-function sharedLines(sizes: readonly number[], room: number): readonly number[] {
-  const lines = sizes.map(() => 0);
-  let left = room;
-  for (const most of [1, Infinity])
-    for (const [index, size] of sizes.entries()) {
-      const shown = lines[index] ?? 0;
-      const more = Math.max(0, Math.min(Math.min(size, most) - shown, left));
-      lines[index] = shown + more;
-      left -= more;
-    }
-  return lines;
+  const begin = 'Not shown: ';
+  return begin + (begin.length + text.length <= width ? text : shorter);
 }
 
 /** `02:14` within a day, else the age: `3d`. The day, `11-27`, in a report that does not end now. */
