@@ -63,7 +63,7 @@ function readFinishReason(value: unknown): string | undefined {
   return unifiedReason === '' ? undefined : unifiedReason;
 }
 
-function readCall(part: SdkFields): AnsweredCall {
+export function readCall(part: SdkFields): AnsweredCall {
   return { id: textField(part, 'toolCallId'), name: textField(part, 'toolName'), args: readArgs(part['input']) };
 }
 

@@ -3,7 +3,7 @@ import type { CallResult } from '../host/issued-call.ts';
 import { toJson } from '../../core/base/to-json.ts';
 import type { AgentEvent } from '../../core/records/agent-event.ts';
 import type { AgentMessage, ContentBlock } from '../../core/records/agent-message.ts';
-import { type GeneratedAnswer, readArgs } from './read-answer.ts';
+import { type GeneratedAnswer, readCall } from './read-answer.ts';
 import { plainContent } from '../host/content-blocks.ts';
 import { textField, type SdkFields, type ModelRequest, type PromptMessage } from './sdk-shapes.ts';
 
@@ -23,9 +23,8 @@ export function assistantMessage(
       const block = blockOf(part);
       return block.type === 'tool_call' ? { ...block, id: recordedId(block.id) } : block;
     }),
-    ...present({ stopReason: finishReason }),
     modelId: answer.modelId ?? modelId,
-    ...present({ usage }),
+    ...present({ stopReason: finishReason, usage }),
   };
 }
 
@@ -101,12 +100,7 @@ function blockOf(part: SdkFields): ContentBlock {
     case 'reasoning':
       return { type, text: textField(part, 'text') };
     case 'tool-call':
-      return {
-        type: 'tool_call',
-        id: textField(part, 'toolCallId'),
-        name: textField(part, 'toolName'),
-        args: readArgs(part['input']),
-      };
+      return { type: 'tool_call', ...readCall(part) };
     default:
       return { type: 'other', value: toJson(part) };
   }

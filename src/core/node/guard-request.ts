@@ -89,6 +89,16 @@ export function boundConnections(server: Server): { readonly prove: (socket: Soc
   return { prove: (socket) => void unprovenSockets.delete(socket) };
 }
 
+/** @param limitMs  how long requests may take to end. Default: they are cut off */
+export async function closeServer(server: Server, limitMs = 0): Promise<void> {
+  const timer = setTimeout(() => server.closeAllConnections(), limitMs);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(timer);
+}
+
 export interface BufferedBodies {
   bytes: number;
   readonly maxBytes: number;

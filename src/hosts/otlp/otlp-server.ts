@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { createServer as createTlsServer } from 'node:https';
 import {
   boundConnections,
+  closeServer,
   UNPROVEN_LIMITS,
   allowedHosts,
   guardRequest,
@@ -79,7 +80,7 @@ export async function startOtlpServer(
   const server = tls === undefined ? createServer(limits, answer) : createTlsServer({ ...limits, ...tls }, answer);
   const { prove } = boundConnections(server);
   port = await listenOn(server, options, '--listen');
-  return { port, close: () => closeServer(server) };
+  return { port, close: () => closeServer(server, CLOSE_LIMIT_MS) };
 }
 
 /** @param port  set for a loopback address */
@@ -115,15 +116,6 @@ async function listenOn(
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });
   });
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS);
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
-  clearTimeout(timer);
 }
 
 const TOKEN_BYTES = 32;

@@ -7,7 +7,13 @@ import { getRequestListener } from '@hono/node-server';
 
 import { systemClock } from '../../core/base/clock.ts';
 import { CoxswainError, messageOf } from '../../core/base/error.ts';
-import { boundConnections, UNPROVEN_LIMITS, allowedHosts, guardRequest } from '../../core/node/guard-request.ts';
+import {
+  boundConnections,
+  closeServer,
+  UNPROVEN_LIMITS,
+  allowedHosts,
+  guardRequest,
+} from '../../core/node/guard-request.ts';
 import type { RunSummary } from '../../core/facts/run-summary.ts';
 import type { LiveReader } from '../../core/store/trajectory-store.ts';
 import type { FoundSession } from '../../formats/find-sessions.ts';
@@ -82,7 +88,7 @@ export async function startViewer(options: ViewerOptions): Promise<RunningViewer
     urlOnce: () => urlOf(sessions.issueOnce()),
     close: async () => {
       stop.abort();
-      await Promise.all(servers.map(closeServer));
+      await Promise.all(servers.map((server) => closeServer(server)));
       await Promise.all(sources.map((source) => source.close()));
       for (const { overviews } of listed) overviews.close();
     },
@@ -154,13 +160,6 @@ async function listenAt(host: string, port: number, listener: ProvingListener): 
       else reject(error);
     });
     server.listen({ host, port, backlog, exclusive: true, ipv6Only: true }, () => resolve(server));
-  });
-}
-
-async function closeServer(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
   });
 }
 
