@@ -5,7 +5,17 @@ import { shellLineOf } from '../detect/calls/shell-command.ts';
 import { kindOfProgram, SETUP_PROGRAMS } from '../detect/calls/shell-program.ts';
 
 /** What a check covers. `all` covers every purpose; `hooks` are those of `git commit`. */
-export type CheckPurpose = 'test' | 'integration' | 'lint' | 'types' | 'build' | 'check' | 'all' | 'hooks' | 'task';
+export type CheckPurpose =
+  | 'test'
+  | 'integration'
+  | 'lint'
+  | 'types'
+  | 'build'
+  | 'check'
+  | 'syntax'
+  | 'all'
+  | 'hooks'
+  | 'task';
 
 export interface CheckCommand {
   readonly key: string;
@@ -46,7 +56,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ],
   [
     'test',
-    /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|(?:python\d?(?:\.\d+)? )?manage\.py test|flutter test|dart test|zig test|xcodebuild test|forge test|prove)$/,
+    /^(?:python\d?(?:\.\d+)? -m (?:pytest|unittest)|node --test|(?:python\d?(?:\.\d+)? )?manage\.py test|flutter test|dart test|zig test|forge test|prove)$/,
   ],
   ['integration', /^(?:playwright test|cypress run)$/],
   ['types', /^(?:tsc|vue-tsc|tsgo|mypy|pyright|basedpyright|flow check|python\d? -m mypy)$/],
@@ -61,9 +71,49 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
   ['lint', /^(?:hadolint|yamllint|ansible-lint|sqlfluff lint|buf lint|staticcheck|gosec)$/],
   ['lint', /^(?:govulncheck|luacheck|clang-tidy|cppcheck|bandit|knip|pre-commit run|next lint)$/],
   ['types', /^(?:cargo check|deno check|svelte-check|astro check)$/],
-  ['build', /^(?:(?:next|vite|astro|forge|xcodebuild|nix|nixos-rebuild) build|cmake --build)$/],
+  ['build', /^(?:(?:next|vite|astro|forge|nix|nixos-rebuild) build|cmake --build)$/],
+  ['lint', /^helm lint$/],
+  ['types', /^swiftc -typecheck$/],
   ['check', /^(?:nix flake|(?:python\d?(?:\.\d+)? )?manage\.py) check$/],
 ];
+
+/** Commands that only read the syntax of files. A shell reads them too if `-n` stands before the file. */
+const SYNTAX =
+  /^(?:(?:(?:ba|z|da|k)?sh|fish) -n|fish --no-execute|node (?:--check|-c)|python[\d.]* -m (?:py_compile|compileall)|php -l|ruby -w?c|perl -w?c|luac -p|nginx -t|ansible-playbook(?: \S+)* --syntax-check)(?= |$)/;
+
+const NO_SOURCE = / (?:\/private)?\/(?:tmp|var)\/|\$/;
+
+function syntaxOf(words: readonly string[]): Omit<CheckCommand, 'command'> | undefined {
+  const line = words.join(' ');
+  const [program] = SYNTAX.exec(line) ?? [];
+  // A trial, and the file of a loop, are no files of the project. Each file is checked apart.
+  return program === undefined || NO_SOURCE.test(line)
+    ? undefined
+    : { key: line, purpose: 'syntax', program, isWide: false };
+}
+
+/** Options of a build that change nothing of what is built. */
+const SAME_BUILD = /^--?(?:no-cache|pull|quiet|q|progress(?:=.*)?)$/;
+const IMAGE_BUILD = /^(?:docker|podman)(?: buildx)? build(?= |$)/;
+const TAG_AND_FILE = [/ (?:-t|--tag)[ =]\S+/, / (?:-f|--file)[ =](?:\S*\/)?(\S+)/];
+
+/** A build of an image is another one for each tag and file, one with Xcode for each scheme. A build of services only prepares them. */
+function buildOf(words: readonly string[]): Omit<CheckCommand, 'command'> | undefined {
+  const isXcode = words[0] === 'xcodebuild';
+  const line = words.filter((word) => !SAME_BUILD.test(word)).join(' ');
+  const verb = isXcode
+    ? words.find((word, index) => /^(?:build|test)$/.test(word) && !/^-(?!quiet$)/.test(words[index - 1] ?? ''))
+    : IMAGE_BUILD.exec(line)?.[0];
+  if (verb === undefined) return undefined;
+  const [tag, file] = TAG_AND_FILE.map((option) => option.exec(line));
+  const key = isXcode || tag == null ? line : `${verb}${tag[0]}${file == null ? '' : ` ${file[1]}`}`;
+  return {
+    key,
+    purpose: verb === 'test' ? 'test' : 'build',
+    program: isXcode ? `xcodebuild ${verb}` : key,
+    isWide: !words.includes('-scheme'),
+  };
+}
 
 /** Programs that run the targets of a project, and whether they take several targets. */
 const RUNNERS: readonly (readonly [isMulti: boolean, RegExp])[] = [
@@ -156,7 +206,7 @@ export function commandLineOf(args: Json): string | undefined {
 
 /** Words of which one is in every command with a check. Only such a command is parsed. */
 const HINT =
-  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b|analy[sz]e|stan\b|psalm|credo|dialyzer|staticcheck|gosec|govuln|tidy|bandit|knip|pre-?commit|pre-?push|prove\b/i;
+  /test|lint|check|build|type|\bci\b|verif|valid|spec|tsc|mypy|pyright|ruff|flake8|biome|prettier|black|vet|clippy|fmt|compile|e2e|jest|mocha|tox|nox|make|rubocop|phpunit|\bava\b|pest\b|bats|busted|npm t\b|analy[sz]e|stan\b|psalm|credo|dialyzer|staticcheck|gosec|govuln|tidy|bandit|knip|pre-?commit|pre-?push|prove\b|sh -n|node -c|(?:php|ruby|perl) -\w*[lc]\b|luac|nginx -t|syntax/i;
 
 function checksIn(line: string, task: string): readonly CheckCommand[] {
   if (!HINT.test(line) && !namedInTask(line, task)) return [];
@@ -267,6 +317,9 @@ function checkOf(words: readonly string[]): Omit<CheckCommand, 'command'> | unde
   // `npx eslint@9` names a version.
   const program = path.slice(path.lastIndexOf('/') + 1).replace(/(?<=\w)@[\w.^~-]+$/, '');
   if (CHECKS_NOTHING.test([program, ...words.slice(1)].join(' '))) return undefined;
+  const whole = [program, ...words.slice(1)];
+  const special = syntaxOf(whole) ?? buildOf(whole);
+  if (special !== undefined) return special;
   const formatter = FORMATTER.exec(words.length === 1 ? program : `${program} ${words[1]}`)?.[0];
   if (formatter !== undefined && !words.some((word) => ONLY_CHECKS.test(word)))
     return { key: formatter, purpose: 'lint', isWide: false, writes: true };

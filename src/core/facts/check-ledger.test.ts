@@ -953,3 +953,33 @@ test('a command of old Codex is the line that its shell runs, and one that a sig
     'npm run lint not seen to its end',
   ]);
 });
+
+test('a check of the syntax makes up for no other one, stands for its own files, and only leads to another check of its line', () => {
+  const tests = ['npm test', '2 failed'] as const;
+  expect(failedAfter(tests, ['node --check src/a.js'])).toEqual(['npm test']);
+  const broken = ['bash -n a.sh', 'a.sh: line 3: syntax error near unexpected token'] as const;
+  expect(failedAfter(broken, ['bash -n b.sh'])).toEqual(['bash -n a.sh']);
+  expect(failedAfter(broken, ['bash -n a.sh b.sh'])).toEqual([]);
+  expect(failedAfter(broken, broken, ['bash -n a.sh'])).toEqual([]);
+  expect(failedAfter(['node --check src/a.js && npm test', '2 failed'], ['npm test'])).toEqual([]);
+  expect(resultsAfter(['node --check src/a.js && npm test', undefined, '3 passed'])).toEqual(['npm test passed']);
+  expect(resultsAfter(['node --check a.js || echo BAD', undefined, "SyntaxError: Unexpected token '}'\nBAD"])).toEqual([
+    'node --check a.js failed',
+  ]);
+});
+
+test('a build of an image makes up for no failed one of another image', () => {
+  const failed = [
+    'docker build -t a -f a/Dockerfile .',
+    'ERROR: failed to solve: process "/bin/sh -c npm ci"',
+  ] as const;
+  expect(failedAfter(failed, ['docker build -t b -f b/Dockerfile .'])).toEqual([failed[0]]);
+  expect(failedAfter(failed, ['docker build --no-cache -t a -f a/Dockerfile .'])).toEqual([]);
+  expect(failedAfter(failed, ['docker build -t a -f /w/a/Dockerfile /w'])).toEqual([]);
+  const cut = 'docker build -t a -f a/Dockerfile . 2>&1 | tail -40';
+  expect(failedAfter([cut, undefined, '\tgithub.com/moby/buildkit/solver/jobs.go:1182'])).toHaveLength(1);
+  expect(resultsAfter([cut, undefined, '#53 naming to docker.io/library/a:latest done\n#53 DONE 30.2s'])).toEqual([
+    'docker build -t a -f a/Dockerfile . passed',
+  ]);
+  expect(checksAfter([[cut, undefined, '#9 DONE 0.1s']])[0]?.isHidden).toBe(true);
+});

@@ -118,7 +118,9 @@ export class CheckLedger {
   }
 
   #foldChecks(call: RunCall, result: string, found: readonly CheckCommand[]): void {
-    const failed = hasFailed(call);
+    // A check of the syntax says itself that it failed: words of an error may be those of a file that was shown.
+    const isOfOthers = found.every((check) => check.purpose === 'syntax' && voiceOf(check, result) !== 'failed');
+    const failed = hasFailed(call) && (call.failed || !isOfOthers);
     // If several commands failed as one call, a check of the project is the likelier cause.
     const checks =
       failed && found.some(({ purpose }) => purpose !== 'task')
@@ -284,7 +286,8 @@ export class CheckLedger {
       // It ran in another form, so that the wrong one says nothing any more.
       const isRightNow = why === 'isHidden' && known?.isWrong === true && known.failed && known.number < number;
       if (check.writes === true || (known !== undefined && !isRightNow && !isUnknown(known))) continue;
-      this.#checks.set(key, { command: check.command, number, failed: false, [why]: true, check, isWrong: true });
+      const result = { number, failed: false, [why]: true, ...kindOf(check) };
+      this.#checks.set(key, { command: check.command, ...result, check, isWrong: true });
     }
   }
 
@@ -343,7 +346,7 @@ export class CheckLedger {
     const key = standsBeside ? `${ownKey}\n${part}` : ownKey;
     const fixed = failed ? 0 : Number(FIXED.exec(result)?.[1] ?? 0);
     const why = failed ? present({ lacks: lackOf(result), error: failureLine(result) }) : {};
-    const known = { ...why, ...(fixed === 0 ? {} : { fixed }) };
+    const known = { ...why, ...(fixed === 0 ? {} : { fixed }), ...kindOf(check) };
     const last = { command: check.chain ?? check.command, number, failed, ...known };
     const scripts = scriptsIn(result);
     const echoed = echoedIn(check, result);
@@ -402,9 +405,16 @@ function scriptOf(args: Json): string | undefined {
   return isJsonObject(args) ? textOrUndefined(args['script']) : undefined;
 }
 
+function kindOf({ purpose }: CheckCommand): { readonly isSyntax?: true } {
+  return purpose === 'syntax' ? { isSyntax: true } : {};
+}
+
 /** A script that prints no exit code shows the end of the output, as `tail` does. */
 function checksOf(args: Json, task: string | undefined): readonly CheckCommand[] {
-  const checks = checkCommandsOf(args, task);
+  const all = checkCommandsOf(args, task);
+  // Beside another check, one of the syntax only leads to it.
+  const others = all.filter(({ purpose }) => purpose !== 'syntax');
+  const checks = others.length === 0 ? all : others;
   const hidesExitCode = !/stringify|exit/.test(scriptOf(args) ?? 'exit');
   // PowerShell keeps the result of `$r = Invoke-Pester` in the variable.
   return checks.map((check) =>

@@ -6,6 +6,9 @@ const MAX_CHARS = 20_000;
 
 export type Voice = 'passed' | 'failed';
 
+/** The build of an image, which shows its end only if it is not cut off there. */
+const IMAGE = /^(?:docker|podman) /;
+
 /** What well-known checks print when they fail, and when they pass. */
 const VOICES: readonly (readonly [key: RegExp, failed: RegExp, passed?: RegExp])[] = [
   [
@@ -34,6 +37,15 @@ const VOICES: readonly (readonly [key: RegExp, failed: RegExp, passed?: RegExp])
   [/^prettier (?:--check|-c)$/, /^\[(?:warn|error)\] |\bCode style issues\b/m, /\bAll matched files use Prettier/],
   [/^(?:vue-)?tsc$/, /\berror TS\d/],
   [/^eslint$/, /^\W*[1-9]\d* problems?\b(?! \(0 errors)/m],
+  [
+    IMAGE,
+    /\bfailed to (?:solve|build)\b|\bmoby\/buildkit\/|^(?:ERROR|Error response from daemon): |\bparse error\b/m,
+    /\bnaming to \S+.* done\b|\bwriting image \S+ done\b|^Successfully (?:built|tagged) |^COMMIT /m,
+  ],
+  [
+    /^(?:(?:(?:ba|z|da|k)?sh|fish) -n|node (?:--check|-c)|python[\d.]* -m (?:py_compile|compileall)|php -l|ruby -w?c|perl -w?c|luac -p|nginx -t) /,
+    /\bSyntaxError\b|\bsyntax error\b|\bParse error\b|\b(?:Indentation|Tab)Error\b|\bunexpected (?:EOF|end of file)\b|\bhad compilation errors\b|\btest failed\b/i,
+  ],
   [/^golangci-lint$/, /^(?!0)\d+ issues?\b|\blevel=error\b/m, /^0 issues\b/m],
 ];
 /** Returns how the check ended according to words that are its own, whatever else the output holds. */
@@ -175,6 +187,7 @@ export function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): rea
  */
 export function isEndHidden(check: CheckCommand, result: string): boolean {
   const { key, hiddenBy = [], purpose } = check;
+  if (IMAGE.test(key) && hiddenBy.length > 0) return voiceOf(check, result) !== 'passed';
   const hiding = hidersOf({ hiddenBy });
   // Go names each package that failed, and a filter of other lines leaves it.
   if (/^go test\b/.test(key) && hiding.length > 0 && hiding.every((program) => program === 'grep -v')) return false;

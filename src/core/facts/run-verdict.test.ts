@@ -203,6 +203,18 @@ test('a check that ran nothing does not say that a run worked', () => {
   );
 });
 
+test('a check of the syntax alone does not say that a run worked, and a failed one says that it did not', () => {
+  const syntax: LastCheck = { command: 'bash -n a.sh', number: 6, failed: false, isSyntax: true };
+  const evidence = 'it answered; only a check of the syntax passed (call 6, bash -n a.sh)';
+  expect(verdictOf(answered, [syntax], isAnswer)).toMatchObject({ verdict: 'answered', evidence });
+  expect(verdictOf(answered, [{ ...syntax, failed: true }], isAnswer)).toMatchObject({ cause: 'check' });
+  const changed = { ...isAnswer, changes: [{ file: 'a.sh', number: 5 }] };
+  expect(verdictOf(answered, [passed, syntax], changed)).toMatchObject({
+    verdict: 'answered',
+    evidence: 'it answered; its last check (call 4, npm test) passed before its last change (call 5, a.sh)',
+  });
+});
+
 test('work that changed after its last check does not say that it worked', () => {
   const after = (...changes: readonly LastChange[]): RunVerdict =>
     verdictOf(answered, [passed], { ...isAnswer, changes });

@@ -46,6 +46,8 @@ export interface LastCheck extends WorkPlace {
   readonly lacks?: keyof typeof LACKS;
   /** The line of its output that says that it failed: for people, never for a model. */
   readonly error?: string;
+  /** True if it only read the syntax of files. If it passed, nothing shows that the work is right. */
+  readonly isSyntax?: true;
   /** The number of files that it says it changed itself, as a linter does. */
   readonly fixed?: number;
 }
@@ -402,11 +404,17 @@ export function finishedVerdict(
     );
     return { ...failure, cause: 'check' };
   }
-  const lastCheck = lastSeenCheck(checks);
-  const [empty] = checks;
+  const others = checks.filter(({ isSyntax }) => isSyntax !== true);
+  const lastCheck = lastSeenCheck(others);
+  const [empty] = others;
   if (lastCheck === undefined) {
     const { isRefused = false, isWhole = false, text: lost, why: lostWhy = lost } = lostOf(last);
-    const checked = empty === undefined ? '' : `its ${checkText(empty)} ${stateText(empty)}`;
+    const syntax = lastSeenCheck(checks);
+    const only =
+      syntax === undefined
+        ? ''
+        : `only a check of the syntax passed (${placeText(syntax)}, ${printableCut(syntax.command, 80)})`;
+    const checked = empty === undefined ? only : `its ${checkText(empty)} ${stateText(empty)}`;
     const end = answered(
       [checked || 'no check that coxswain recognises', lost].filter(Boolean).join('; '),
       [MISSING[answer], checked, lostWhy].filter(Boolean).join('; '),
@@ -422,7 +430,7 @@ export function finishedVerdict(
     return answered(
       `its last call (call ${failedCall}, ${printableCut(call, 80)}) failed after its last check had passed`,
     );
-  const unknown = checks.findLast((check) => isUnknown(check) && isLater(check, lastCheck));
+  const unknown = others.findLast((check) => isUnknown(check) && isLater(check, lastCheck));
   const later = unknown === undefined ? '' : `; a later ${checkText(unknown)} ${stateText(unknown)}`;
   return { verdict: 'worked', evidence: `${ANSWERS[answer]}, and ${passed}${later}`, why: `${passed}${later}`, answer };
 }
