@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import {
+  laterVerdict,
   errorWords,
   verdictOf,
   type LastAct,
@@ -178,6 +179,18 @@ test('what the evidence says besides the verdict, and its cause, need no reading
     isRefused: true,
   });
   expect(verdictOf(escaped, [], { call: 'git push', isPlan: true, isRefused: true })).not.toHaveProperty('isRefused');
+});
+
+test('a limit that is past its reset does not say that it resets, also in a kept verdict', () => {
+  const hourMs = 3_600_000;
+  const after = (error: string, hours: number): RunVerdict =>
+    verdictOf({ outcome: 'error', reason: 'rate_limit', labels: { error } }, [], { silentMs: hours * hourMs });
+  expect(after('resets 5pm (Africa/Nairobi)', 3).why).toBe('rate limit: resets 5pm (Africa/Nairobi)');
+  expect(after('resets 5pm (Africa/Nairobi)', 30).why).toBe('rate limit: it has reset since');
+  const weekly = after('resets Jan 18, 8pm (Asia/Shanghai)', 30);
+  expect(weekly.why).toBe('rate limit: resets Jan 18, 8pm (Asia/Shanghai)');
+  expect(laterVerdict(weekly, 200 * hourMs)?.evidence).toBe('rate limit: it has reset since');
+  expect(laterVerdict(weekly, 100 * hourMs)).toBe(weekly);
 });
 
 test('an answer after which most calls were refused says so', () => {

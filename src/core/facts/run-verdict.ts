@@ -202,6 +202,18 @@ const SAID_ALREADY =
 /** An error that is only the name of its status. */
 const STATUS_NAME = /^(?:bad request|unauthorized|forbidden|too many requests|internal server error)\W*$/i;
 
+/** When a limit resets: a time of a day, or within a week after a date. */
+const RESETS = /\bresets (?:at )?(\p{Lu}\p{Ll}+ \d{1,2}\b,?[^;–]*|\d[^;–]*)/u;
+const DAY_MS = 86_400_000;
+
+/** Does not say of a limit that it resets if that is past. */
+function withoutPastReset(text: string, silentMs = 0): string {
+  return text.replace(RESETS, (whole, time: string) => {
+    const isPast = silentMs > (/^\d/.test(time) ? DAY_MS : 8 * DAY_MS);
+    return isPast ? 'it has reset since' : whole;
+  });
+}
+
 /** `after 8 failed requests (529 Overloaded)`; empty if the model answered last. */
 export function failedRequestsText({ failedRequests = 0, requestError = '' }: LastAct): string {
   if (failedRequests === 0) return '';
@@ -337,7 +349,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   }
   if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
-    const words = typeof error === 'string' ? errorWords(error) : '';
+    const words = typeof error === 'string' ? withoutPastReset(errorWords(error), silentMs) : '';
     const detail = words === '' || STATUS_NAME.test(words) ? '' : `: ${words}`;
     const why = `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`;
     return { verdict: 'failed', evidence: why, why, cause: reason ?? outcome };
@@ -366,6 +378,10 @@ function silenceText(silentMs: number): string {
  */
 export function laterVerdict(verdict: RunVerdict, silentMs: number): RunVerdict | undefined {
   if (verdict.verdict === 'open') return undefined;
+  if (verdict.cause === 'rate_limit') {
+    const evidence = withoutPastReset(verdict.evidence, silentMs);
+    return evidence === verdict.evidence ? verdict : { ...verdict, evidence, why: evidence };
+  }
   if (verdict.verdict !== 'cut_off' || !verdict.evidence.includes(SILENCE)) return verdict;
   if (silentMs <= CUT_OFF_AFTER_MS) return undefined;
   const { evidence } = verdict;
