@@ -269,6 +269,12 @@ function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () 
   // The SDK made the request for this model, so the model accepts it.
   const generate: AskModel = (request) => model.doGenerate(request as never);
   const stream: AskModel = (request) => model.doStream(request as never);
+  const askWatched = async (options: unknown, ask: AskModel, read: typeof watchStream): Promise<unknown> => {
+    const watch = watchOf();
+    await watch.ready();
+    const prepared = watch.loop.prepare(options, model.modelId);
+    return prepared === undefined ? await ask(options) : read(await askModel(prepared, ask, watch), prepared, watch);
+  };
   // Getters are called on the original model, because a getter may need it as `this`.
   const fieldDescriptor = (name: string): PropertyDescriptor => ({
     get: (): unknown => Reflect.get(model, name),
@@ -279,30 +285,17 @@ function watchModel<Model extends LanguageModelShape>(model: Model, watchOf: () 
     provider: fieldDescriptor('provider'),
     modelId: fieldDescriptor('modelId'),
     supportedUrls: fieldDescriptor('supportedUrls'),
-    doGenerate: {
-      value: async (options: unknown) => await generateWatched(options, generate, model.modelId, watchOf()),
-    },
-    doStream: { value: async (options: unknown) => await streamWatched(options, stream, model.modelId, watchOf()) },
+    doGenerate: { value: (options: unknown) => askWatched(options, generate, readWhole) },
+    doStream: { value: (options: unknown) => askWatched(options, stream, watchStream) },
   });
   // The original model is the prototype, and the two methods have its signatures.
   return watchedModel as Model;
 }
 
-async function generateWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
-  await watch.ready();
-  const prepared = watch.loop.prepare(options, modelId);
-  if (prepared === undefined) return await ask(options);
-  const result = await askModel(prepared, ask, watch);
+const readWhole: typeof watchStream = (result, prepared, watch) => {
   takeAnswer(prepared, result, watch);
   return result;
-}
-
-async function streamWatched(options: unknown, ask: AskModel, modelId: string, watch: ModelWatch): Promise<unknown> {
-  await watch.ready();
-  const prepared = watch.loop.prepare(options, modelId);
-  if (prepared === undefined) return await ask(options);
-  return watchStream(await askModel(prepared, ask, watch), prepared, watch);
-}
+};
 
 /** A schema in the Standard Schema format, which the SDK accepts as `inputSchema`. */
 export interface AnswerSchema {
