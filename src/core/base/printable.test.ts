@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 
 import { costGrowth, MOST_LINEAR_GROWTH } from '../../../test/support/cost-growth.ts';
-import { distinctCuts, jsonLine, printable, printableCut } from './printable.ts';
+import { distinctCuts, jsonLine, printable, printableCut, shortPaths } from './printable.ts';
 
 const ACTS_ON_A_TERMINAL = /[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/u;
 
@@ -102,4 +102,13 @@ test('names that differ are cut so that they still do, to a length that does not
   );
   const shared = 'the/same/folder/'.repeat(60);
   expect(distinctCuts([`${shared}one`, `${shared}two`], 20)).toEqual(['the/same/…one', 'the/same/…two']);
+});
+
+test('a long path becomes its last part, and an address or a short path stays', () => {
+  expect(shortPaths(`import("/home/ann/projects/shop/src/types/Row").Row`)).toBe('import("…/Row").Row');
+  expect(shortPaths(String.raw`Edit C:\Users\Administrator\.claude\mimo\mimo.js`)).toBe(String.raw`Edit …\mimo.js`);
+  const kept =
+    'https://github.com/entireio/external-agents/pull/12 src/rpc/router/a.ts ./scripts/watch-tests.sh --once';
+  expect(shortPaths(kept)).toBe(kept);
+  expect(costGrowth((factor) => shortPaths('-a/'.repeat(4_000 * factor)))).toBeLessThan(MOST_LINEAR_GROWTH);
 });

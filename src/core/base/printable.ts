@@ -51,7 +51,9 @@ export function printableCut(text: string, chars: number): string {
   return shown.length <= chars ? shown : `${shown.slice(0, chars - 1).toWellFormed()}…`;
 }
 
-const LONG_PATH = /(?<![\w:/\\])(?:[A-Za-z]:)?(?:[^\s"'`(),;:=|<>\\/]*([\\/])){3,}([^\s"'`(),;:=|<>\\/]+)/g;
+/** A path begins after one of these characters, so that no address is one. */
+const LONG_PATH =
+  /(?<![^\s"'`(),;=|<>])(?:[A-Za-z]:)?(?:[^\s"'`(),;:=|<>\\/]{0,120}([\\/])){3,}([^\s"'`(),;:=|<>\\/]+)/g;
 const PATH_CHARS = 30;
 
 /** Long paths become their last part: `…/screen.ts`. */

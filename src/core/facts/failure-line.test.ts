@@ -154,11 +154,6 @@ const OUTPUTS: readonly (readonly [runner: string, output: string, line: string]
     JSON.stringify({ result: JSON.stringify({ stdout: 'src/a.ts(6,10): error TS2305: No member.\n', exitCode: 2 }) }),
     'No member in src/a.ts(6,10)',
   ],
-  [
-    'tsc with long paths',
-    `src/a.ts(3,1): error TS2322: Type 'import("/home/ann/projects/shop/src/types/Row").Row' is not a Column.`,
-    `Type 'import("…/Row").Row' is not a Column in src/a.ts(3,1)`,
-  ],
   ['only a count', 'some words\n✖ 5 problems (5 errors, 0 warnings)', '✖ 5 problems (5 errors, 0 warnings)'],
 ];
 

@@ -1,8 +1,9 @@
-import { printableCut, shortPaths, TERMINAL_SEQUENCES } from '../base/printable.ts';
+import { printableCut, TERMINAL_SEQUENCES } from '../base/printable.ts';
 import { openAnswer, shellAnswer } from '../detect/calls/shell-answer.ts';
 import { SAYS_FAILED } from './check-output.ts';
 
-const MAX_CHARS = 160;
+/** Paths in a message are long, and short only where they are shown. */
+const MAX_CHARS = 300;
 const MAX_PLACE_CHARS = 80;
 const MAX_READ_CHARS = 20_000;
 
@@ -85,7 +86,7 @@ export function failureLine(result: string): string | undefined {
     .split('\n');
   const more = /^[+-] /.test(next) ? '' : `: ${next}`;
   const message = what.replaceAll('\\"', '"').trim().replace(BEFORE_MESSAGE, '').replace(/:$/, more).replace(/\.$/, '');
-  return `${shortened(shortPaths(message))}${at === undefined ? '' : ` in ${shortened(at, MAX_PLACE_CHARS)}`}`;
+  return `${shortened(message)}${at === undefined ? '' : ` in ${shortened(at, MAX_PLACE_CHARS)}`}`;
 }
 
 function shortened(text: string, chars = MAX_CHARS): string {

@@ -346,7 +346,7 @@ function cutReason(text: string, columns: number, section: SectionName): string 
   return `…${text
     .slice(-charsIn(backwards, columns - 1))
     .toWellFormed()
-    .replace(/^\S{1,15} /, '')}`;
+    .replace(/^\S{0,15} /, '')}`;
 }
 
 /** @param most  lines; the last one is cut */
