@@ -227,6 +227,12 @@ test('a session names what its subagents did, which its own figures and ending l
   expect(text).toContain('and 2 subagents with 80 calls, 6 errors for $0.82');
   expect(text).toContain('subagents: seen to change 2 files, 1 commit, npm test passed');
   expect(text).toContain('40 calls, 0 errors, 1 cancelled');
+  const late = { command: 'npm test', number: 9, failed: false, atMs: UNTIL_MS };
+  const red = { command: 'npm test -- --bail', number: 4, failed: true, atMs: UNTIL_MS - 1 };
+  const healed = new NightReport(() => '');
+  healed.add({ ...factsOf(2), id: 'asks', verdict, checks: [late] });
+  healed.add({ ...factsOf(2), ...child, id: 'asks/a', checks: [red] });
+  expect(terminalText(reportDocument(healed, FRAME, 10), { paint, width: 120 })).not.toContain('failed');
 });
 
 test('a screen names the age of each session from 100 columns on', () => {

@@ -116,6 +116,23 @@ test('the subagent files of a session come right behind it, once', async () => {
   ]);
 });
 
+test('of the files of a subagent that was resumed only the last one is given, which holds the entries of the others', async () => {
+  await write('s.jsonl');
+  const folder = join(root, 's/subagents');
+  await mkdir(folder, { recursive: true });
+  const lines = ['a', 'b', 'c'].map((uuid) => `${JSON.stringify({ type: 'user', uuid })}\n`);
+  await writeFile(join(folder, 'agent-1.jsonl'), lines.slice(0, 2).join(''));
+  await writeFile(join(folder, 'agent-2.jsonl'), lines.join(''));
+  await writeFile(join(folder, 'agent-3.jsonl'), lines.slice(1).join(''));
+  await writeFile(join(folder, 'agent-4.jsonl'), `${lines[0]}${JSON.stringify({ uuid: 'd' })}\n`);
+  expect(await found('s.jsonl')).toEqual([
+    '+s.jsonl',
+    '+s/subagents/agent-2.jsonl',
+    '+s/subagents/agent-3.jsonl',
+    '+s/subagents/agent-4.jsonl',
+  ]);
+});
+
 test('the session folders of agent programs are walked, although they are hidden', async () => {
   await write('home/.claude/settings.json', 'home/.claude/projects/-p/s.jsonl', 'home/.codex/sessions/r.jsonl');
   await write('home/.cache/x.json', 'home/.codex/auth.json', 'home/.kimi/sessions/p/1/wire.jsonl');

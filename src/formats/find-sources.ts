@@ -5,6 +5,7 @@ import { constants, gunzipSync } from 'node:zlib';
 import { codeOf } from '../core/base/error.ts';
 import { AIDER_HISTORY } from './aider/aider.ts';
 import { subagentFolder } from './claude-code/claude-code-entry.ts';
+import { withoutCopies } from './claude-code/earlier-entries.ts';
 import { withoutNumber } from '../core/facts/task-title.ts';
 import type { FormatName } from './importer.ts';
 import { opencodeDatabase } from './opencode/opencode-database.ts';
@@ -279,5 +280,5 @@ async function subagentFiles(session: string): Promise<readonly string[]> {
   const folder = subagentFolder(session);
   const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
   const agents = names.filter((name) => basename(name).startsWith('agent-') && name.endsWith('.jsonl'));
-  return agents.sort().map((name) => join(folder, name));
+  return withoutCopies(agents.sort().map((name) => join(folder, name)));
 }

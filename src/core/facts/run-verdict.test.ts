@@ -199,6 +199,9 @@ test('an answer after which most calls were refused says so', () => {
   expect(after(6, 4)).toBe('it answered; no check that coxswain recognises; 4 of its 6 calls were refused');
   expect(after(20, 4)).toBe('it answered; no check that coxswain recognises');
   expect(after(1, 1)).toBe('it answered; no check that coxswain recognises; its only call was refused');
+  const half = { ...isAnswer, calls: 2, refused: 1, call: 'ls' };
+  expect(verdictOf(answered, [], half).isRefused).toBeUndefined();
+  expect(verdictOf(answered, [], { ...half, isRefused: true }).isRefused).toBe(true);
   const evidenceAfter = (calls: number, errors: number) =>
     verdictOf(undefined, [], { isAnswer: true, calls, errors }).evidence;
   expect(evidenceAfter(8, 8)).toBe('it answered; no check that coxswain recognises; 8 of its 8 calls failed');

@@ -496,7 +496,10 @@ function lostOf(last: LastAct): {
   }
   if (calls === 1 && refused > 0) return { text: 'its only call was refused', isRefused: isOpen };
   if (refused > 0 && 2 * refused >= calls)
-    return { text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`, isRefused: isOpen };
+    return {
+      text: `${countText(refused)} ${of} ${refused === 1 ? 'was' : 'were'} refused`,
+      isRefused: isOpen && (isRefused || 2 * refused > calls),
+    };
   if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };
   const text = calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed`;
   return { text, isWhole: isOpen && errors + refused >= calls };

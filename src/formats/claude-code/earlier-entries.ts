@@ -4,6 +4,7 @@ import { sourceTimeMs } from '../parts/source-content.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 
 const HEAD_BYTES = 262_144;
+const AGENT_HEAD_BYTES = 32_768;
 const CHUNK_BYTES = 1_048_576;
 const UUID_MEMBER = '"uuid":"';
 const MAX_UUID_CHARS = 64;
@@ -49,6 +50,39 @@ export function earlierEntries(path: string, firstMs: number): ReadonlySet<strin
     // A file that cannot be read holds nothing that could be known from it.
   }
   return entries;
+}
+
+/**
+ * Leaves out the files of which another one holds all entries: a subagent of a team that is resumed gets a new file, which
+ * begins with those of the file before. Cost: the first 32 kB of each file, and those that begin alike whole.
+ */
+export function withoutCopies(files: readonly string[]): readonly string[] {
+  if (files.length < 2) return files;
+  const copies = new Set<string>();
+  for (const [first, same] of Map.groupBy(files, firstEntryOf)) {
+    if (first === undefined || same.length < 2) continue;
+    const entries = new Map(same.map((file) => [file, new Set<string>()]));
+    try {
+      for (const [file, own] of entries) addEntries(file, own);
+    } catch {
+      // One that is gone meanwhile holds nothing.
+    }
+    for (const [file, own] of entries) if ([...entries.values()].some((other) => isPart(own, other))) copies.add(file);
+  }
+  return files.filter((file) => !copies.has(file));
+}
+
+function isPart(own: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return own.size < other.size && [...own].every((entry) => other.has(entry));
+}
+
+function firstEntryOf(path: string): string | undefined {
+  try {
+    const [first] = chunksOf(path, AGENT_HEAD_BYTES);
+    return /"uuid":"([^"]{1,64})"/.exec(first?.toString('latin1') ?? '')?.[1];
+  } catch {
+    return undefined;
+  }
 }
 
 function headOf(path: string): Head | undefined {

@@ -1,5 +1,6 @@
 import { branchText, commitsText, pullRequestsText, uncommittedText } from '../../../core/facts/work-text.ts';
 import { checkResult, type LastCheck } from '../../../core/facts/run-verdict.ts';
+import { checksWith } from '../../../core/facts/subagent-work.ts';
 import { countOf, countText, roundedDurationText } from '../../../core/base/number-text.ts';
 import { costText } from '../../../core/facts/usage-text.ts';
 import {
@@ -251,7 +252,7 @@ function runItem({ below, number, project, run, title, why }: NightItem): ListIt
         [...runFacts(run), ...belowFacts(run, below).map((fact) => `and ${fact}`)].join(', '),
         styled('dim', `  ${printableCut(id, ID_CHARS)}`),
       ],
-      ...[workFacts(run), belowWork(run, below)].filter((facts) => facts.length > 0).map((facts) => ({ facts })),
+      ...[workFacts(run, below), belowWork(run, below)].filter((facts) => facts.length > 0).map((facts) => ({ facts })),
       ...(lastMessage === undefined ? [] : [{ facts: [`“${printableCut(lastMessage, TEXT_CHARS)}”`] }]),
       ...(problem === undefined ? [] : [styled('bad', printableCut(problem, 200))]),
     ],
@@ -274,8 +275,8 @@ function runFacts(run: RunFacts): readonly string[] {
 function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
   const files = new Set(below.flatMap(changedFiles)).size;
   const commits = below.reduce((sum, { commits: count }) => sum + count, 0);
-  const checks = below.toSorted((a, b) => b.lastAtMs - a.lastAtMs).flatMap((one) => one.checks.toReversed());
-  const check = checks.find(({ failed }) => failed) ?? checks[0];
+  const checks = checksWith(run.checks, below).filter(({ agent }) => agent !== undefined);
+  const check = checks.findLast(({ failed }) => failed) ?? checks.at(-1);
   const work = [
     ...(files === 0 ? [] : [`seen to change ${countOf(files, 'file')}`]),
     ...(commits === 0 ? [] : [countOf(commits, 'commit')]),
@@ -284,7 +285,7 @@ function belowWork(run: RunFacts, below: readonly RunFacts[]): readonly string[]
   return work.map((fact, index) => (index === 0 ? `subagents${onRecord(run, below)}: ${fact}` : fact));
 }
 
-function workFacts(run: RunFacts): readonly string[] {
+function workFacts(run: RunFacts, below: readonly RunFacts[]): readonly string[] {
   const files = changedFiles(run);
   const [first = ''] = files;
   const names = files.length === 1 ? first : `${first} and ${countOf(files.length - 1, 'more file')}`;
@@ -293,7 +294,7 @@ function workFacts(run: RunFacts): readonly string[] {
     ...commitsText(run),
     ...branchText(run).map((text) => printableCut(text, 70)),
     ...pullRequestsText(run).map((text) => printableCut(text, 120)),
-    ...run.checks.map(checkFact),
+    ...checksWith(run.checks, below).flatMap((check) => (check.agent === undefined ? checkFact(check) : [])),
   ];
 }
 
