@@ -37,8 +37,10 @@ test('files outside the project come last, and those of its own work trees have 
 test('a request that a program makes for itself is no subagent', () => {
   const run = { id: 's/agent-a1', parentId: 's', calls: 0 };
   expect(isSideRun({ ...run, task: 'Warmup' })).toBe(true);
-  expect(isSideRun(run)).toBe(true);
-  expect(isSideRun({ ...run, calls: 1 })).toBe(false);
+  expect(isSideRun(run)).toBe(false);
+  const lastMessage = 'I understand that you want me to warm up.';
+  expect(isSideRun({ ...run, lastMessage })).toBe(true);
+  expect(isSideRun({ ...run, lastMessage, calls: 1 })).toBe(false);
   expect(isSideRun({ ...run, task: 'Find the tests' })).toBe(false);
   expect(isSideRun({ id: 's', calls: 0 })).toBe(false);
 });

@@ -162,12 +162,13 @@ const SIDE_TASK = /^(?:Warmup$|The following is the Codex agent history whose re
 export function isSideRun({
   calls,
   id,
+  lastMessage = '',
   parentId,
   task = '',
-}: Pick<RunFacts, 'calls' | 'id' | 'parentId' | 'task'>): boolean {
+}: Pick<RunFacts, 'calls' | 'id' | 'lastMessage' | 'parentId' | 'task'>): boolean {
   // Of some requests to fill a cache the file has only the answer.
-  const isAnswerOnly = task === '' && calls === 0;
-  return parentId !== undefined && (isAnswerOnly || SIDE_FILE.test(id) || SIDE_TASK.test(task));
+  const isWarmUp = task === '' && calls === 0 && /\bwarm[- ]?up\b/i.test(lastMessage);
+  return parentId !== undefined && (isWarmUp || SIDE_FILE.test(id) || SIDE_TASK.test(task));
 }
 
 /** Says that a session started more subagents than it has here: some may have no file. */
