@@ -32,6 +32,9 @@ test('the folder of a session is known on any system', async () => {
   const content = 'You are told:\n* Current working directory: D:\\shop\n* Operating System: Windows_NT';
   await writeFile(path, JSON.stringify({ type: 'system.message', data: { content } }));
   expect(await sessionFolder(path)).toBe('D:\\shop');
+  const text = '<environment_context>\n  <cwd>/work/shop</cwd>\n</environment_context>';
+  await writeFile(path, JSON.stringify({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }));
+  expect(await sessionFolder(path)).toBe('/work/shop');
 });
 
 test('the folder of a compressed session is known, also when the part that is read ends within it', async () => {

@@ -20,7 +20,8 @@ const EXPORTED_FOLDER =
   /^\s*\{\s*(?:"info":\s*\{|"id":\s*"ses_)[^{}]{0,2000}?"directory":\s*"((?:\/|[A-Za-z]:\\)(?:[^"\\]|\\.)*)"/;
 
 /** Copilot CLI of 2025 has its folder only in what it tells its model. */
-const TOLD_FOLDER = /"type":"system\.message".*?\* Current working directory: ((?:[^"\\]|\\[^n])+)\\n/;
+const TOLD_FOLDER =
+  /(?:"type":"system\.message".*?\* Current working directory: |"text":"<environment_context>\\n\s*(?:<cwd>|Current working directory: ))((?:[^"\\<]|\\[^n])+)(?:\\n|<\/cwd>)/;
 
 /**
  * Claude Code, Codex, Copilot CLI, pi and an export of opencode have it, Gemini CLI beside it or as a hash; gzip is unpacked. Undefined for an unreadable

@@ -242,6 +242,7 @@ const REMEMBERED_ENTRIES = 8192;
 /** Maximum number of entries buffered at the beginning of a file. */
 const MAX_HELD = 64;
 const MAX_OPEN_RUNS = 256;
+const LEAST_ID_CHARS = 16;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
 class ClaudeCodeImport extends ObjectLines {
@@ -371,13 +372,16 @@ class ClaudeCodeImport extends ObjectLines {
 
   /** A session that goes on may begin with its earlier messages again, under other ids and in other pieces, at their own times. */
   #isRepeated(entry: JsonMembers): boolean {
-    const { agentId, isSidechain, timestamp, type } = entry;
+    const { agentId, isSidechain, message, timestamp, type } = entry;
+    const messageId = uniqueId(membersOf(message).id);
     // Older files do not say which of two subagents wrote a message.
     if (typeof timestamp !== 'string' || (isSidechain === true && agentId === undefined)) return false;
     const keys = blocksOf(entry).map((block) => {
-      const { id, text, tool_use_id: resultOf } = membersOf(block);
+      const { content: result, id, text, tool_use_id: resultOf } = membersOf(block);
       const content = [id, resultOf, text].find((one) => typeof one === 'string') ?? JSON.stringify(block);
-      return hashText([type, sessionOf(entry), agentId, timestamp, content].join('\n'));
+      // An extension writes them with the time at which it was opened again.
+      const own = uniqueId(id) ?? (uniqueId(resultOf) === undefined ? messageId : `${JSON.stringify(result)?.length}`);
+      return hashText([type, sessionOf(entry), agentId, own ?? timestamp, content].join('\n'));
     });
     const isRepeated = keys.length > 0 && keys.every((key) => this.#blocks.has(key));
     for (const key of keys) this.#blocks.set(key, true);
@@ -530,4 +534,9 @@ function isCompanion(line: Readonly<Record<string, unknown>>): boolean {
     COMPANIONS.has(line.type) &&
     ['sessionId', 'session_id', 'leafUuid', 'messageId', 'uuid'].some((member) => typeof line[member] === 'string')
   );
+}
+
+/** An id that no two calls or messages share; a program may also count them: `call_1`. */
+function uniqueId(id: unknown): string | undefined {
+  return typeof id === 'string' && id.length >= LEAST_ID_CHARS ? id : undefined;
 }

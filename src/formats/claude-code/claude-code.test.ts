@@ -308,6 +308,21 @@ test('messages that stand in a file again under other ids are taken once', () =>
   expect(diagnostics).toMatchObject([{ severity: 'note', message: 'left out: 5 duplicate entries' }]);
 });
 
+test('messages that an extension writes again at the time at which it was opened are taken once', () => {
+  const at = (time: string, message: Record<string, unknown>) => ({ ...message, timestamp: `2026-01-01T${time}Z` });
+  const call = { ...use('tooluse_meNgX3SPS4Kz-_gGuONf7A') };
+  const text = { type: 'text', text: 'I look.' };
+  const [first, second] = [1, 2].map((hour) => [
+    at(`0${hour}:00:00`, answer('msg_20251101090824', [text])),
+    at(`0${hour}:00:00`, answer('msg_20251101090824', [call])),
+    at(`0${hour}:00:00`, user([result('tooluse_meNgX3SPS4Kz-_gGuONf7A')])),
+  ]);
+  const { runs } = importLines(claudeCodeImporter, [user('Fix the bug.'), ...(first ?? []), ...(second ?? [])]);
+  expect(runs[0]?.calls).toHaveLength(1);
+  expect(runs[0]?.ends).toHaveLength(1);
+  expect(kinds(runs[0]?.payloads)?.filter((kind) => kind === 'turn_started')).toHaveLength(1);
+});
+
 test('duplicate entries after a resume are taken once, and other sessions are other runs', () => {
   const lines = [user('Task'), answer('m1', [use('a')]), user([result('a')])];
   const { runs, diagnostics } = importLines(claudeCodeImporter, [

@@ -59,6 +59,7 @@ test('rollouts of the summer of 2025 have a first line and items without a frame
   const { runs } = importLines(codexRolloutImporter, lines);
   expect(runs[0]?.run).toMatchObject({ id: 't1', task: 'Fix the bug.' });
   expect(runs[0]?.payloads.map(({ kind }) => kind)).toContain('tool_ended');
+  expect(new Set(runs[0]?.atMs)).toEqual(new Set([Date.parse(at)]));
 });
 
 test('newer rollouts say themselves who wrote each part of a message', () => {

@@ -58,6 +58,8 @@ class CodexRollout extends SessionLines {
   #failure: RunEnding | undefined;
   #modelId: string | undefined;
   #instructions = '';
+  /** Time of the header without a frame, whose items have none. */
+  #headerAtMs: number | undefined;
   #previousTotal: JsonMembers = {};
   readonly #limits = new LimitSteps();
 
@@ -67,7 +69,8 @@ class CodexRollout extends SessionLines {
       this.lost.add('lines without a payload', lineNumber);
       return;
     }
-    const atMs = sourceTimeMs(timestamp);
+    const atMs = sourceTimeMs(timestamp) ?? this.#headerAtMs;
+    if (payload === value && type === 'session_meta') this.#headerAtMs = atMs;
     if (this.#isCopied(type, payload)) return;
     switch (type) {
       case 'session_meta':

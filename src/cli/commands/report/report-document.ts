@@ -229,7 +229,7 @@ function groupItem({ first, items }: AlikeItems): ListItem {
   const item = runItem(first);
   if (items.length === 1) return item;
   const others = items.slice(1);
-  const total = totalCost(items.map(({ run }) => run));
+  const total = totalCost(items.flatMap(({ below, run }) => [run, ...below]));
   const cost = total === '' ? '' : `; ${total} in all`;
   const text = `and ${countOf(others.length, 'more session')} with the same end: ${printableCut(numbersText(others), 120)}${cost}`;
   return { ...item, lines: [...(item.lines ?? []), text] };
