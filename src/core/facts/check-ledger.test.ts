@@ -272,6 +272,28 @@ test('hooks that passed before a commit that was not made are named so', () => {
   );
 });
 
+test('a check that the agent stopped with Ctrl-C has not failed', () => {
+  const ledger = new CheckLedger();
+  const call = {
+    id: 'c',
+    number: 1,
+    tool: 'exec_command',
+    seq: 1,
+    startLost: false,
+    failed: false,
+    resultMissing: false,
+  };
+  const running = 'Wall time: 1.0 seconds\nProcess running with session ID 66611\nOutput:\n';
+  ledger.fold({ ...call, args: { cmd: 'npm test' } }, running, undefined);
+  const args = { session_id: 66_611, chars: '\u0003' };
+  ledger.fold(
+    { ...call, number: 2, tool: 'write_stdin', failed: true, args },
+    'Process exited with code 1\nOutput:\n^C',
+    undefined,
+  );
+  expect(ledger.checks).toMatchObject([{ failed: false, isRefused: true }]);
+});
+
 test('a linter that changed files says how many', () => {
   expect(resultsAfter(['bun run lint:fix | tail -5', undefined, 'Checked 282 files. Fixed 2 files.'])).toEqual([
     'bun run lint:fix passed and fixed 2 files',

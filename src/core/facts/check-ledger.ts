@@ -242,6 +242,11 @@ export class CheckLedger {
       const isAnswer = commandLineOf(call.args) === undefined;
       const isError = (isAnswer && call.failed) || (exitCode !== undefined && exitCode !== '0');
       const isKnown = exitCode !== undefined || scriptOf(call.args) !== undefined || isCell(id);
+      if (isError && isInterrupt(call.args)) {
+        this.#background.delete(id);
+        this.#noteUnknown(checks, started.number, 'isRefused');
+        return true;
+      }
       const hasEnded = isKnown && checks.every(({ hiddenBy }) => hiddenBy === undefined);
       const failed = hasEnded ? isError : failureIn(started, result, isError) !== undefined;
       const told = failed ? result : withoutOwnWords(result, started);
@@ -394,6 +399,11 @@ function ranLast(check: CheckCommand, { check: other, left = new Set() }: SeenCh
 /** What Biome says of the files that it changed. */
 const FIXED = /\bFixed (\d{1,6}) files?\b/;
 const FEW_CHARS = 1_000;
+
+/** Returns true for Ctrl-C, with which the agent stops a command. */
+function isInterrupt(args: Json): boolean {
+  return isJsonObject(args) && textOrUndefined(args['chars'])?.includes('\u0003') === true;
+}
 
 function whyNotRun(isMissing: boolean, result: string, before?: string): UnknownResult | undefined {
   if (isMissing) return 'couldNotRun';

@@ -55,6 +55,7 @@ test('an outcome of the source has precedence, and agrees with the error flag', 
 test('a call that was announced and did not run was refused, unless it was invalid or cancelled', () => {
   expect(unrunOutcome('any words of a person')).toBe('refused');
   expect(unrunOutcome('[Request interrupted by user for tool use]')).toBe('cancelled');
+  expect(hostOutcome('Interrupted by user', 'claude-code')).toBe('cancelled');
   expect(unrunOutcome('<tool_use_error>InputValidationError: missing path</tool_use_error>')).toBeUndefined();
 });
 

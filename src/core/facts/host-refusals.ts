@@ -43,7 +43,9 @@ const FORMS: Readonly<Record<string, readonly HostForm[]>> = {
     refused(/^The agent proposed a plan that was rejected by the user\./),
     // The sandbox of the shell adds this element to the output of a command that it stopped.
     refused(/<sandbox_violations>[^]*<\/sandbox_violations>\s*$/),
-    cancelled(/^(?:Exit code 137\n)?\[Request interrupted by user(?: for tool use)?\](?:\n|$)|^Request was aborted\.$/),
+    cancelled(
+      /^(?:Exit code 137\n)?\[Request interrupted by user(?: for tool use)?\](?:\n|$)|^(?:Request was aborted\.|Interrupted by user)$/,
+    ),
     cancelled(/^Sibling tool call errored$/),
     cancelled(/^Cancelled: parallel tool call\b/),
     cancelled(/^Streaming fallback - tool execution discarded$/),

@@ -242,10 +242,14 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  /** A command of Claude Code that took longer than its limit, and a slow read or edit, waited for a permission. */
+  /** A command that took longer than its limit, and a slow read or edit, waited for a permission. Gemini's commands may print for as long as they like. */
   #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
     if (payload.kind !== 'tool_ended' || call === undefined) return Infinity;
     if (payload.duration_ms !== undefined) return payload.duration_ms;
+    if (this.program === 'gemini') {
+      const isShort = GEMINI_FILE_TOOL.test(call.tool) || call.outcome === 'cancelled';
+      return isShort ? FILE_LIMIT_MS : GEMINI_SILENCE_MS;
+    }
     if (this.program !== 'claude-code') return Infinity;
     if (FILE_TOOL.test(call.tool)) return FILE_LIMIT_MS;
     if (call.tool !== 'Bash') return Infinity;
@@ -323,6 +327,9 @@ function ownerOf(path: string | undefined): string | undefined {
   return path === undefined ? undefined : /^(?:\/home|\/Users|[A-Za-z]:\\Users)[/\\]([^/\\]+)[/\\]/.exec(path)?.[1];
 }
 
+const GEMINI_FILE_TOOL = /^(?:replace|write_file|read_file|read_many_files|list_directory|glob|search_file_content)$/;
+/** Gemini CLI ends a command that prints nothing for so long. */
+const GEMINI_SILENCE_MS = 300_000;
 const FILE_TOOL = /^(?:Read|Edit|MultiEdit|Write|NotebookEdit|Glob|Grep|LS)$/;
 /** Of 6,004 such calls in recorded sessions half took 0.03 seconds, 95 % at most 5. */
 const FILE_LIMIT_MS = 10_000;

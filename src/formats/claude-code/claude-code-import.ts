@@ -252,6 +252,8 @@ class ClaudeCodeImport extends ObjectLines {
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
   /** The blocks of messages, by what stays the same in a copy with another id. */
   readonly #blocks = new LruMap<true>(REMEMBERED_ENTRIES);
+  /** When sessions were opened, before their first message. */
+  readonly #openedMs = new LruMap<number>(MAX_OPEN_RUNS);
   /** Whether a subagent has a file beside this one, by id. */
   readonly #agentFiles = new LruMap<boolean>(MAX_OPEN_RUNS);
   /** The runs of subagents without a file, by the id of the call that started them. */
@@ -285,6 +287,7 @@ class ClaudeCodeImport extends ObjectLines {
     }
     if (!isUsed(value)) {
       this.#noteStart(value);
+      if (value.type === 'progress' || value.type === 'attachment') this.#noteOpened(value);
       this.skipped.add(kindOf(value));
       return;
     }
@@ -322,6 +325,16 @@ class ClaudeCodeImport extends ObjectLines {
     yield* this.#heldItems();
     yield* this.#subagentAnswers(value);
     yield* this.#entryItems(value);
+  }
+
+  /** The program writes what its hooks did before the first message. */
+  #noteOpened(entry: JsonMembers): void {
+    const session = sessionOf(entry);
+    const atMs = sourceTimeMs(entry.timestamp);
+    if (session === undefined || atMs === undefined || this.#runs.has(session) || this.#openedMs.has(session)) return;
+    const uuid = textOrUndefined(entry.uuid);
+    const isCopied = uuid !== undefined && this.#isOfEarlierSession(uuid, entry);
+    if (!isCopied && textOrUndefined(entry.agentId) === undefined) this.#openedMs.set(session, atMs);
   }
 
   /** While a command runs, some versions write how long it has been running. The wait for its permission is not included. */
@@ -467,6 +480,7 @@ class ClaudeCodeImport extends ObjectLines {
       id: times === 1 ? runId : `${runId}#${times}`,
       ...present({ conversationId: session }),
       ...(session === undefined || session === runId ? {} : { parentId: session }),
+      ...(times === 1 ? present({ startedAtMs: this.#openedMs.get(runId) }) : {}),
     };
     return new ClaudeCodeRun(identity, this.#startsMs, () =>
       session === runId ? (this.#customNames.get(session) ?? this.#givenNames.get(session)) : undefined,

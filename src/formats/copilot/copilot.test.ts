@@ -70,6 +70,20 @@ test('an error before the first prompt does not take the place of the task', () 
   ]);
 });
 
+test('an error after an answer, as of a server of tools, is not its end, and one in place of an answer is', () => {
+  const reasonAfter = (...lines: readonly object[]) => {
+    const failure = event('session.error', { errorType: 'quota', message: '402 You have no quota', statusCode: 402 });
+    const asked = event('user.message', { content: 'hi' });
+    const { runs } = importLines(copilotImporter, [asked, ...lines, event('assistant.turn_end', {}), failure]);
+    const end = runs[0]?.payloads.find(({ kind }) => kind === 'run_ended');
+    return end?.kind === 'run_ended' ? end.outcome : undefined;
+  };
+  expect(reasonAfter()).toBe('error');
+  expect(reasonAfter(event('assistant.message', { messageId: 'm1', content: 'Hi! How can I help?' }))).not.toBe(
+    'error',
+  );
+});
+
 test('an answer whose text is not in the file is an answer if it has tokens that are not reasoning', () => {
   const endOf = (outputTokens: number) => {
     const metrics = { 'model-x': { usage: { inputTokens: 900, outputTokens, reasoningTokens: 30 } } };

@@ -40,6 +40,9 @@ class CopilotRun {
   /** Output tokens of the last answer if it has neither text nor calls on record. */
   #silentTokens = 0;
   #reasoningTokens = 0;
+  #hasAnswer = false;
+  /** True after an answer, until the next request. */
+  #isAtRest = false;
   #turnEndMs: number | undefined;
   /** Some versions name the model only in events of the session. */
   #modelId: string | undefined;
@@ -55,6 +58,7 @@ class CopilotRun {
         this.outcome(undefined, atMs);
         // A call of a stopped turn has no end.
         this.#calls.clear();
+        this.#isAtRest = false;
         yield* this.#userItems(data, atMs);
         return true;
       case 'system.message':
@@ -69,10 +73,16 @@ class CopilotRun {
         return true;
       case 'assistant.message':
         this.outcome(undefined, atMs);
+        this.#hasAnswer = listOf(data.toolRequests).length === 0;
         yield* this.#answerItems(data, atMs);
         return true;
+      case 'assistant.turn_start':
+        this.#hasAnswer = false;
+        this.#isAtRest = false;
+        return false;
       case 'assistant.turn_end':
         this.#turnEndMs = atMs;
+        this.#isAtRest = this.#hasAnswer;
         return false;
       case 'tool.execution_start':
         yield* this.#startItems(data, atMs);
@@ -85,6 +95,8 @@ class CopilotRun {
         return true;
       case 'session.error':
         yield* this.#session.failure(plainText(data.message), atMs);
+        // Such as a list of models or a server of tools that cannot be had, after an answer.
+        if (this.#isAtRest) return true;
         this.outcome(statedFailure(plainText(data.message), data.errorType, numberOrUndefined(data.statusCode)), atMs);
         return true;
       case 'session.compaction_complete':

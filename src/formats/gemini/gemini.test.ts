@@ -41,6 +41,13 @@ test('an entry that is written again is one answer, also when it grows after oth
   expect(runs[0]?.payloads.filter(({ kind }) => kind === 'turn_started')).toHaveLength(1);
 });
 
+test('a call begins at the time in its id, and its entry has that of its end', () => {
+  const startMs = Date.parse(timestamp) - 60_000;
+  const { runs } = importLines(geminiChatImporter, [header, user('u', 'Go.'), answer('g', `replace_${startMs}_0`)]);
+  const started = runs[0]?.payloads.findIndex(({ kind }) => kind === 'tool_started') ?? -1;
+  expect(runs[0]?.atMs[started]).toBe(startMs);
+});
+
 test('what hooks and the host add to messages and results is neither user text nor result', () => {
   const { runs } = importLines(geminiChatImporter, [
     header,

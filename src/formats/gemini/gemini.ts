@@ -133,7 +133,10 @@ class GeminiRun {
       modelId: textOrUndefined(entry.model),
       usage: emittedCount === undefined ? geminiUsage(membersOf(entry.tokens)) : undefined,
     };
-    yield* this.session.answer(piece, atMs);
+    // The entry has the time at which its calls had ended.
+    const startsMs = newCalls.map(({ id }) => startOf(id)).filter((startMs) => startMs !== undefined);
+    const answeredMs = atMs === undefined ? [] : [atMs];
+    yield* this.session.answer(piece, startsMs.length === 0 ? atMs : Math.min(...startsMs, ...answeredMs));
     for (const call of newCalls) yield* this.#resultItems(call);
   }
 
@@ -155,6 +158,12 @@ class GeminiRun {
     yield* this.session.result({ sourceId: textOrUndefined(call.id), result, isError, outcome, atMs });
     yield* this.session.system(addedBlocks, atMs);
   }
+}
+
+/** The time in the id of a call: `replace_1772143836797_0`, `read_file-1762476097602-336700d91dc39`. */
+function startOf(id: unknown): number | undefined {
+  const [, time] = /[-_](1[5-9]\d{11})[-_]/.exec(plainText(id)) ?? [];
+  return time === undefined ? undefined : Number(time);
 }
 
 /** Converts parts of the Gemini API to blocks. Results are skipped, because they belong to their calls. */

@@ -68,6 +68,7 @@ test.each([
 
 test('a failure is read at the head and at the tail only', () => {
   expect(inferIsError(`${'compiling\n'.repeat(200)}bash: x: command not found`)).toBe(true);
+  expect(inferIsError('\u001B[31;1mParserError: \u001B[0m\n\u001B[31;1mLine |')).toBe(true);
   expect(inferIsError(`bash: x: command not found\n${'compiling\n'.repeat(200)}`)).toBe(true);
   expect(inferIsError(`${'line\n'.repeat(300)}bash: x: command not found\n${'line\n'.repeat(300)}`)).toBe(false);
   expect(inferIsError('')).toBe(false);

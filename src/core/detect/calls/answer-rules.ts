@@ -86,8 +86,10 @@ const TAIL_CHARS = 400;
 
 /** Reads the first 600 and the last 400 characters, and JSON of at most 4,000. A guess: the record has `error_inferred`. */
 export function inferIsError(text: string): boolean {
-  return failureRule(text) !== undefined;
+  return failureRule(text.replaceAll(COLOUR, '')) !== undefined;
 }
+
+const COLOUR = /\u001B\[[\d;]*m/g;
 
 function failureRule(text: string): string | undefined {
   if (text === '') return undefined;
