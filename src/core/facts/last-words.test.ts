@@ -64,10 +64,3 @@ test('of Codex the last of several texts is the last message: the others are com
   expect(wordsOf('codex')).toBe('All is written.');
   expect(wordsOf('claude-code')).toBe('I check it once more.\nAll is written.');
 });
-
-test('the first message that asks for something comes after a greeting', () => {
-  const fold = new LastWordsFold();
-  for (const content of ['hi', '.', 'Fix the build.', 'Now the docs.'])
-    fold.fold({ kind: 'message_appended', message: { role: 'user', content } });
-  expect(fold.firstRequest).toBe('Fix the build.');
-});

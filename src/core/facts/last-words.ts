@@ -1,9 +1,10 @@
 import { textOfContent, type StoredContent } from '../records/agent-message.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { isJsonObject, present } from '../base/json.ts';
+import { NO_REQUEST } from './first-request.ts';
 import { ANSWER, HOST_NOTE } from './last-act.ts';
 import { questionIn } from './question-in.ts';
-import { saysTask, taskTitle } from './task-title.ts';
+import { taskTitle } from './task-title.ts';
 
 /** Contains untrusted text: pass it through `printable` before showing it. */
 export interface LastWords {
@@ -19,18 +20,13 @@ export interface LastWords {
 
 const MESSAGE_CHARS = 300;
 const REQUEST_CHARS = 200;
-const TASK_CHARS = 4_000;
 /** The arguments of a call that is an answer which are its words. */
 const SAID = ['summary', 'result', 'message', 'answer'];
-/** What programs write in the name of the user. */
-const NO_REQUEST = /^(?:This session is being continued|Base directory for this skill:|Caveat:|\[Image)/;
 
 /** The last words of the user and of the agent. */
 export class LastWordsFold {
   #message = '';
   #request: string | undefined;
-  /** The first message of the user that asks for something, at most 4,000 characters. */
-  firstRequest: string | undefined;
   #requests = 0;
   /** Codex writes a comment and the answer after it as two messages, which are one here. */
   #hasComments = false;
@@ -49,8 +45,6 @@ export class LastWordsFold {
     if (message.role === 'user') {
       const isRequest = !HOST_NOTE.test(text) && !NO_REQUEST.test(text);
       const request = isRequest ? taskTitle(text) : undefined;
-      if (this.firstRequest === undefined && request !== undefined && saysTask(text))
-        this.firstRequest = text.slice(0, TASK_CHARS).toWellFormed();
       if (request === undefined || request === this.#request) return;
       this.#requests += 1;
       this.#request = request.slice(0, REQUEST_CHARS).toWellFormed();

@@ -23,12 +23,11 @@ import { alertOf } from './run-alert.ts';
 import { runStory, storyFactsOf, type StorySentence, StoryFold } from './run-story.ts';
 import { RunView, type RunViewOptions } from './run-view.ts';
 import { saysStuck } from './seen-pattern.ts';
-import { saysTask, withoutNumber } from './task-title.ts';
+import { withoutNumber } from './task-title.ts';
 
 const MAX_DIAGNOSTICS = 50;
 const MAX_FAULTS = 20;
 const MAX_REFUSED = 3;
-const TASK_CHARS = 4_000;
 /** A longer time between two records is no work: the machine slept, or the run was resumed. */
 const MAX_PAUSE_MS = 3_600_000;
 /** Claude Code ends a command without a timeout of its own after two minutes, or goes on without it. */
@@ -173,15 +172,13 @@ export class RunFactsFold {
     const faultTexts = [...this.#faultTexts];
     const { lastChange: _change, lastMessage, lastParagraph, question, ...work } = this.view.work.work;
     const { unanswered } = this.view.lastAct;
-    const task = started?.task === undefined ? counts.task : endsOf(started.task);
     const facts = {
       id: this.id,
       ...present({ parentId }),
       source: source ?? started?.source ?? '',
       format: this.program ?? 'coxswain',
       ...present({
-        // A greeting is no task.
-        task: saysTask(task) ? task : (this.view.work.firstRequest ?? task),
+        task: this.view.task,
         agent: started?.identity.agent_name ?? this.program,
         modelId: started?.identity.model_id ?? counts.modelId,
         person: typeof label === 'string' ? label : ownerOf(place ?? source),
@@ -312,15 +309,6 @@ export class RunFactsFold {
     }
     return previews;
   }
-}
-
-/** A task of a program says at its end what tells it apart. */
-function endsOf(task: string): string {
-  if (task.length <= TASK_CHARS) return task;
-  return `${task.slice(0, TASK_CHARS / 2).toWellFormed()}\n…\n${task
-    .slice(-TASK_CHARS / 2)
-    .replace(/^(?:.{0,200}\n|\S*)/, '')
-    .toWellFormed()}`;
 }
 
 function ownerOf(path: string | undefined): string | undefined {

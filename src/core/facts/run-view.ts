@@ -40,11 +40,14 @@ import {
 import { isFlagged, type RunPatterns, type SeenPattern } from './seen-pattern.ts';
 import { CheckLedger } from './check-ledger.ts';
 import { WorkFold } from './run-work.ts';
+import { saysTask } from './task-title.ts';
 import { UsageFold, type RunUsage } from './usage-fold.ts';
 
 const STRIP_COLUMNS = 60;
 const MAX_PATTERNS = 500;
 const MAX_TIMED_CALLS = 20_000;
+
+const TASK_CHARS = 4_000;
 
 export interface RunViewOptions {
   /** For a run without steering, such as an imported one. Default: none; the run is then not analysed. */
@@ -146,6 +149,11 @@ export class RunView {
   /** Undefined if the record was lost. */
   get started(): RunStarted | undefined {
     return this.#runStarted;
+  }
+  /** At most 4,000 characters. A greeting is no task, so the first request stands for it. */
+  get task(): string | undefined {
+    const task = this.started?.task === undefined ? this.counts.task : endsOf(this.started.task);
+    return saysTask(task) ? task : (this.#work.firstRequest ?? task);
   }
   /** Undefined while the run is open, if it was cut off, or if it has been resumed. */
   get outcome(): RunOutcome | undefined {
@@ -439,4 +447,13 @@ class RecordedPatterns {
   find(identity: string): TrajectoryPattern | undefined {
     return this.#seenPatterns.entries().findLast(([, seen]) => seen.pattern.identity === identity)?.[1].pattern;
   }
+}
+
+/** A task of a program says at its end what tells it apart. */
+function endsOf(task: string): string {
+  if (task.length <= TASK_CHARS) return task;
+  return `${task.slice(0, TASK_CHARS / 2).toWellFormed()}\n…\n${task
+    .slice(-TASK_CHARS / 2)
+    .replace(/^(?:.{0,200}\n|\S*)/, '')
+    .toWellFormed()}`;
 }

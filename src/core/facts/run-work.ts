@@ -18,6 +18,7 @@ import { readCall } from '../detect/calls/tool-semantics.ts';
 import type { TrajectoryPayload } from '../records/trajectory-record.ts';
 import { SESSION_NAMED } from '../records/words.ts';
 import { asksPerson } from './last-act.ts';
+import { FirstRequestFold } from './first-request.ts';
 import { type LastWords, LastWordsFold } from './last-words.ts';
 import { DELEGATES } from './usage-fold.ts';
 import { taskTitle } from './task-title.ts';
@@ -165,9 +166,11 @@ export class WorkFold {
   #plan: string | undefined;
   #name: string | undefined;
   readonly #words = new LastWordsFold();
+  readonly #first = new FirstRequestFold();
 
   fold(payload: TrajectoryPayload, call: RunCall | undefined): void {
     this.#words.fold(payload);
+    this.#first.fold(payload);
     if (payload.kind === 'session_event' && payload.event_type === SESSION_NAMED)
       this.#name = textOrUndefined(isJsonObject(payload.data) ? payload.data['name'] : undefined);
     if (payload.kind === 'message_appended' && payload.message.role === 'user') this.#taskFrom = this.#calls + 1;
@@ -468,7 +471,7 @@ export class WorkFold {
 
   /** The first message of the user that asks for something. */
   get firstRequest(): string | undefined {
-    return this.#words.firstRequest;
+    return this.#first.text;
   }
 
   get files(): ReadonlySet<string> {

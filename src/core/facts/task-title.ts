@@ -14,9 +14,9 @@ const QUOTED = /^"((?:[^"\\]|\\.)*)"$/s;
 const LINK = /\[([^\]\n]+)\]\([^)\s]+\)/g;
 /** A line that is the path of a file. */
 const PATH = /^\S*\/([^\s/]+\.\w+)$/;
-/** What an extension of pi and the automations of Codex put before the words of the user. */
+/** What stands before the words of the user: rules of packages, and what an extension of pi and the automations of Codex put there. */
 const BEFORE_WORDS =
-  /--- pi-extension-context:start ---[^]*?(?:--- pi-extension-context:end ---|$)|(?<=^Automation: [^\n]*)\n(?:(?:Automation (?:ID|memory)|Last run):[^\n]*(?:\n|$))+/g;
+  /^[^]*<!-- usage-rules-end -->(?=\s*[^\s<])|--- pi-extension-context:start ---[^]*?(?:--- pi-extension-context:end ---|$)|(?<=^Automation: [^\n]*)\n(?:(?:Automation (?:ID|memory)|Last run):[^\n]*(?:\n|$))+/g;
 const COMMENT = /<!--[^]*?(?:-->|$)/g;
 const COMMAND_NAME = /<command-name>\s*([^<]*?)\s*<\/command-name>/i;
 const COMMAND_ARGS = /<command-args>([^]*?)<\/command-args>/i;
@@ -29,24 +29,29 @@ const OPENINGS: readonly RegExp[] = [
   // What programs for Codex put before the request.
   /^#+ (?:files mentioned by the user|context from my ide setup|referenced chatgpt conversation|prior conversation with codex)\b(?:[^]*?\n#+ my request for codex:?\s*|[^\n]*\n)/i,
   /^#+ (?:my request for codex|task|request)[^\n]*\n/i,
-  /^(?:please|hi|hello|hey)[,!.]?\s+(?=\S)/i,
+  /^(?:please|hi|hello|hey)[,!.]?\s+(?:[-–—]\s+)?(?=\S)/i,
+  // An attached file.
+  /^["'`]?@?(?:[a-z]:\\|~?\/)(?:(?:\\.|[^\s"'`\\])+\.(?:png|jpe?g|gif|webp|heic|bmp)|(?:private\/)?(?:tmp|var\/folders)\/\S+|\S*(?:\\\.gemini\\tmp|\\AppData\\Local\\Temp)\\\S+)["'`]?\s+(?=\S)/i,
   /^this session is being continued from a previous conversation[^\n]*\n?/i,
   /^(?:task|request|user|prompt|title|plan)\s*:\s*/i,
 ];
 const NOISE =
-  /^(?:```|[$❯➜] |> |at \S+ \(|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|<\/?[\w-]+>$|[{}[\]();,]+$|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
+  /^(?:```|[$❯➜] |> |at \S+ \(|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|(?:ERROR|WARN|INFO|DEBUG|Traceback)\b|[-=*_#~]{3,}$|<\/?[\w-]+>$|[{}[\]();,]+$|"[\w-]+":\s|[\u2500-\u257f✦⏺⎿]|@\S+$|https?:\/\/\S+$|\/\S+\/\S+$)/;
 const HEADINGS =
   /^(?:#+\s*)?(?:context|background|overview|objective|goal|role|instructions?|summary|description|problem)\s*:?\s*$/i;
 
 /** The first line of something that was pasted before the request: a log, a prompt of a shell, XML or JSON. */
 const PASTED =
-  /^(?:[$❯➜┃>] ?|(?:error|fatal|warning|hint|npm (?:err!|error|warn)|traceback|unhandled (?:error|rejection)|exception in thread)\b|\s*file "|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[{[]\s*(?:$|["{[])|<[?!\w])/i;
+  /^(?:[$❯➜\u2500-\u257f>] ?|(?:error|fatal|warning|hint|npm (?:err!|error|warn)|traceback|unhandled (?:error|rejection)|exception in thread)\b|\s*file "|\[?\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d:\d\d:\d\d|[{[]\s*(?:$|["{[])|<[?!\w])/i;
+const FRAME = /^\s*[\u2500-\u257f]/;
 const MAX_REQUEST_CHARS = 600;
 
 /** The last paragraph, if something pasted stands before it. */
 function requestBelow(text: string): string {
   const paragraphs = text.trim().split(/\n\s*\n/);
-  const last = paragraphs.at(-1)?.trim() ?? '';
+  const end = paragraphs.at(-1)?.trim() ?? '';
+  // In the screen of an agent program the words of the user have the mark of its prompt.
+  const last = FRAME.test(text) ? end.replace(/^> /, '') : end;
   const hasWords =
     /^[^\s{}[\]<>|]*\p{L}/u.test(last) && /\p{Lo}|[?!]$|\S\s+\S+\s+\S/u.test(last) && !last.endsWith(':');
   const isRequest = paragraphs.length > 1 && last.length <= MAX_REQUEST_CHARS && hasWords;
@@ -55,19 +60,52 @@ function requestBelow(text: string): string {
 
 /** Words that ask for nothing. */
 const GREETING =
-  /^(?:(?:hi|hello|hey|hiya|yo|ahoy|howdy|good (?:morning|afternoon|evening)|how are you|hola|buenas|ol[áa]|oi|bom dia|bonjour|salut|coucou|hallo|guten (?:morgen|tag)|moin|ciao|buongiorno|привет|здравствуйте|你好|您好|嗨|哈喽|早上好|こんにちは|おはよう|もしもし|안녕(?:하세요)?|مرحبا|there|claude|codex|gemini|all|ping|test)[\s,!.?！，。？~👋]*)+$/iu;
+  /^(?:(?:hi+|hello|hell?o+|he+y+|hiya|yo|ahoy|howdy|good (?:morning|afternoon|evening)|how are you|hola|buenas|buenos días|ol[áa]|oi|bom dia|bonjour|salut|coucou|hallo|guten (?:morgen|tag)|moin|ciao|buongiorno|xin ch[àa]o|ch[àa]o|halo|hej|merhaba|selam|namaste|नमस्ते|привет|здравствуйте|你好|您好|嗨|哈喽|早上好|こんにちは|おはよう|もしもし|안녕(?:하세요)?|مرحبا|there|claude|codex|gemini|all|ping|test(?:ing)?)[\s,!.?！，。？~👋]*)+$/iu;
+/** Words that answer, or say only that the agent shall go on. */
+const REPLY =
+  /^(?:[a-z\d]|ok(?:ay)?|yes|yep|yeah|sure|no|nope|thanks|thank you|nothing|i do(?:n['’]?| no)t have anything to add|(?:(?:ok(?:ay)?|yes|please),? )?(?:continue|go on|go ahead|proceed|resume)|weiter|continua|continúa|continuar|继续|繼續|好的?|是的?|可以|続けて|はい|계속(?:해줘)?|네|продолжай|продолжи|да|tiếp tục|tiep tuc|lanjut)[\s.!。！]*$/iu;
 
-/** Returns true for a message that asks for something: neither empty, nor a greeting or a mark alone. */
+/** Commands that programs answer themselves. */
+const OWN_COMMANDS: ReadonlySet<string> = new Set(
+  '/clear /compact /config /context /cost /doctor /effort /exit /export /help /hooks /ide /login /logout /mcp /memory /model /new /permissions /plugin /quit /rename /resume /rewind /stats /status /theme /upgrade /usage /vim'.split(
+    ' ',
+  ),
+);
+const BARE_COMMAND = /^\/[a-z][\w:.-]{0,79}$/i;
+
+/** Returns true for a message that asks for something in words: not a greeting, a mark, a command without arguments or an empty template. */
 export function saysTask(text: string | undefined): text is string {
-  return text !== undefined && !GREETING.test(text.trim()) && taskTitle(text) !== undefined;
+  if (text === undefined || GREETING.test(text.trim()) || REPLY.test(text.trim())) return false;
+  const { words } = askedIn(text);
+  return words !== undefined && !ATTACHED.test(words);
 }
+
+/** Returns the name of a command that was given without arguments, and '' for a template without words. */
+export function bareCommand(text: string): string | undefined {
+  const { name, words } = askedIn(text);
+  if (name === undefined || words !== undefined || isOwnCommand(name)) return undefined;
+  return name.startsWith('/') ? name : '';
+}
+
+export function isOwnCommand(name: string): boolean {
+  return OWN_COMMANDS.has(name);
+}
+
+/** A path alone. */
+const ATTACHED = /^["'`]?@?(?:[A-Za-z]:\\|~?\/)\S+\.(?:png|jpe?g|gif|webp|heic|bmp)["'`]?$/i;
 
 /** Spec Kit puts the words of the user, which may be none, before its template. */
 const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)(?:```|\n…\n)(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
+/** An extension of pi puts them into its own. */
+const NATIVE_COMMAND =
+  /^You are executing the native (\/[^\n]+?) workflow\b[^]*?\n## User input from the slash command\n([^]*?)(?:\n## |$)/;
+/** The head of a file with a prompt. */
+const FRONT_MATTER = /^---\r?\n(?:[^]*?\n)??description:[ \t]*["']?([^\r\n]+?)["']?\r?\n(?:[^]*?\n)??---\r?\n\s*/;
 
 export function slashCommand(text: string): { readonly name: string; readonly args: string } | undefined {
   const name = COMMAND_NAME.exec(text)?.[1];
-  return name === undefined ? undefined : { name, args: COMMAND_ARGS.exec(text)?.[1]?.trim() ?? '' };
+  if (name === undefined) return undefined;
+  return { name: name.startsWith('/') ? name : `/${name}`, args: COMMAND_ARGS.exec(text)?.[1]?.trim() ?? '' };
 }
 
 /** Returns the words of a message without the blocks that programs put around them. */
@@ -93,29 +131,60 @@ function withoutOpenings(whole: string): string {
 
 /** The first line in the user's words, without the wrappers of programs. A slash command without other words is its own title. */
 export function taskTitle(task: string): string | undefined {
+  const { name, words } = askedIn(task);
+  return words ?? name;
+}
+
+/** The first line in the words of the user, and what names a command or a template without words. */
+function askedIn(task: string): { readonly name?: string | undefined; readonly words?: string | undefined } {
   const start = task.slice(0, 20_000);
   const command = slashCommand(start);
-  if (command !== undefined) return `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim();
+  if (command?.args === '') return command;
+  if (command !== undefined) return { words: `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim() };
   const shown = withoutOpenings(withoutWrappers(start).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim());
   const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
-  if (skill !== undefined) return `/skill:${skill}`;
-  const [template = '', input = ''] = USER_INPUT.exec(shown) ?? [];
+  if (skill !== undefined) return { name: `/skill:${skill}` };
+  const [, native, given = ''] = NATIVE_COMMAND.exec(shown) ?? [];
+  if (native !== undefined) return given.trim() === '(none)' ? { name: native } : { words: firstLine(given) };
+  const [head = '', description] = FRONT_MATTER.exec(shown) ?? [];
+  const body = shown.slice(head.length);
+  const [template = '', input = ''] = USER_INPUT.exec(body) ?? [];
+  if (template === '' && description !== undefined) return { words: description };
   // A template that was not filled in may have the words right below its last line.
-  const [before = '', last = ''] = shown.split('\n').slice(-2);
+  const [before = '', last = ''] = body.split('\n').slice(-2);
   const isBelow = input.trim() === '$ARGUMENTS' && before.trim() !== '' && !/^[-*#>\d\s]/.test(last);
   const filled = input.trim() === '$ARGUMENTS' ? '' : input.trim();
-  const written = (isBelow ? last : filled) || shown.slice(template.length);
+  const written = (isBelow ? last : filled) || body.slice(template.length);
+  if (template !== '' && !isBelow && filled === '') return { name: description ?? firstLine(written) };
+  const [first = '', ...others] = written.split('\n');
+  if (!BARE_COMMAND.test(first.trim())) return { words: firstLine(written) };
+  const below = firstLine(others.join('\n'));
+  return below === undefined ? { name: first.trim() } : { words: `${first.trim()}: ${below}` };
+}
+
+/** A line that stops inside a sentence. */
+const STOPS_INSIDE = /(?:,|\b(?:to|the|an|of|and|or|with|for|from|into|my|your|our|is|are|be|by|than|if|because))$/i;
+/** A line that was broken at the edge of a screen. */
+const WRAPPED = /^.{50,}[\p{L}\d)]$/u;
+const MAX_TITLE_CHARS = 200;
+
+function firstLine(written: string): string | undefined {
   const text = withoutOpenings(requestBelow(written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written));
   const lines = text.split('\n').map((line) => line.trim());
   const first = lines.find((line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line));
-  const line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
+  let line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
+  if (line === undefined) return undefined;
+  let index = lines.indexOf(line) + 1;
+  const goesOn = (next: string): boolean =>
+    (STOPS_INSIDE.test(line ?? '') && /^[\p{L}\p{N}]/u.test(next)) ||
+    (WRAPPED.test(line ?? '') && /^\p{Ll}/u.test(next));
+  for (; line.length < MAX_TITLE_CHARS && goesOn(lines[index] ?? ''); index += 1) line = `${line} ${lines[index]}`;
   // A line that ends with a colon introduces the next one.
-  const next =
-    line?.endsWith(':') === true
-      ? lines.slice(lines.indexOf(line) + 1).find((one) => /[\p{L}\p{N}]/u.test(one) && !/^[$❯➜>] /.test(one))
-      : undefined;
+  const next = line.endsWith(':')
+    ? lines.slice(index).find((one) => /[\p{L}\p{N}]/u.test(one) && !/^[$❯➜>] /.test(one))
+    : undefined;
   return (next === undefined ? line : `${line} ${next.replace(/^[^\p{L}\p{N}/]+/u, '')}`)
-    ?.replace(/^#+\s*/, '')
+    .replace(/^#+\s*/, '')
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')
     .replaceAll(/\*\*|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)|`/g, '')
     .replaceAll(LINK, '$1')

@@ -7,6 +7,7 @@ import {
   present,
 } from '../../core/base/json.ts';
 import { HOST_NOTE } from '../../core/facts/last-act.ts';
+import { isOwnCommand, slashCommand } from '../../core/facts/task-title.ts';
 import { answerCost } from '../../core/records/answer-cost.ts';
 import type { StoredUsage } from '../../core/records/agent-message.ts';
 import { MODEL_PRICES } from '../../core/records/model-prices.ts';
@@ -101,18 +102,10 @@ export function taskIn(texts: readonly string[]): string | undefined {
 
 /** A slash command as the user typed it: `/fix-issue 4711 with tests`. Undefined for the commands of the program itself. */
 function commandIn(text: string): string | undefined {
-  const name = /<command-name>\s*(\/[\w:.-]{1,80})\s*<\/command-name>/.exec(text)?.[1];
-  if (name === undefined || OWN_COMMANDS.has(name)) return undefined;
-  const given = /<command-args>([\s\S]{0,4000}?)<\/command-args>/.exec(text)?.[1]?.trim() ?? '';
-  return given === '' ? name : `${name} ${given}`;
+  const { args = '', name } = slashCommand(text) ?? {};
+  if (name === undefined || !/^\/[\w:.-]{1,80}$/.test(name) || isOwnCommand(name)) return undefined;
+  return `${name} ${args.slice(0, 4_000)}`.trim();
 }
-
-/** Commands that Claude Code answers itself. */
-const OWN_COMMANDS: ReadonlySet<string> = new Set(
-  '/clear /compact /config /context /cost /doctor /effort /exit /export /help /hooks /ide /login /logout /mcp /memory /model /permissions /plugin /quit /rename /resume /rewind /status /usage'.split(
-    ' ',
-  ),
-);
 
 /** An entry in which Claude Code of early 2026 reports a message of a subagent, as the subagent's own entry; undefined for any other. */
 export function entryOfSubagent(entry: JsonMembers): (JsonMembers & { readonly agentId: string }) | undefined {

@@ -78,6 +78,7 @@ export interface RunExtras extends RunUsage, Omit<RunVerdict, 'answer' | 'why'> 
   readonly errorLine?: readonly [string, number];
   /** For a task that `RunSummary` cuts: a hash of the whole text, and its next 200 characters. */
   readonly longTask?: { readonly key: string; readonly rest: string };
+  /** The name of the session, else the title of a task that `RunSummary` does not tell. */
   readonly name?: string;
   readonly stuck: boolean;
   /** Absent if no such pattern is open at the end of its records. */

@@ -47,6 +47,26 @@ test('a row has the name of its session, else the title of its task', () => {
   ]);
 });
 
+test('a row has the title of the first request if the task says nothing, or says it after the part in the summary', () => {
+  const nameAfter = (task: string, ...words: readonly string[]): string | undefined => {
+    const [first, second] = scriptedRecords([failing]);
+    if (first?.payload.kind !== 'run_started' || second === undefined) throw new Error('a run begins with its start');
+    const fold = new RunOverviewFold();
+    fold.fold({ ...first, payload: { ...first.payload, task } });
+    for (const [index, content] of words.entries())
+      fold.fold({
+        ...second,
+        seq: index + 1,
+        payload: { kind: 'message_appended', message: { role: 'user', content } },
+      });
+    return fold.extras().name;
+  };
+  expect(nameAfter('hi', 'hi', 'Fix the build')).toBe('Fix the build');
+  expect(nameAfter(`<system-reminder>${'x'.repeat(300)}</system-reminder>\nFix the tests`)).toBe('Fix the tests');
+  expect(nameAfter('Fix the docs', 'Fix the docs', 'Now the page')).toBeUndefined();
+  expect(nameAfter(`Judge ${'the long text '.repeat(30)}`)).toBeUndefined();
+});
+
 test('a steered run has the recorded patterns only', () => {
   const [first, ...rest] = scriptedRecords(times(6, failing));
   if (first?.payload.kind !== 'run_started') throw new Error('a run begins with its start');

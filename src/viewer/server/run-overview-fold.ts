@@ -14,6 +14,7 @@ import { lastSeenCheck, type LastCheck, type RunVerdict } from '../../core/facts
 import { checksWith, type SubagentWork, verdictWith } from '../../core/facts/subagent-work.ts';
 import { RunView } from '../../core/facts/run-view.ts';
 import { StoryFold } from '../../core/facts/run-story.ts';
+import { taskTitle } from '../../core/facts/task-title.ts';
 import { isFlagged, isStuckNow, saysStuck, type SeenPattern } from '../../core/facts/seen-pattern.ts';
 import { lastSeqOf, type RunSummary } from '../../core/facts/run-summary.ts';
 import type { AdviceMark, ChangedFile, EvidenceCall, Overview, PatternSpan, RunExtras } from './api-shapes.ts';
@@ -88,6 +89,13 @@ export class RunOverviewFold implements KnownTimeline {
     else if (payload.kind === 'guidance_delivered') this.#noteDelivery(payload.advice_id, payload.guidance.channel);
   }
 
+  /** The title of a task that the summary cuts before its title, or of the first request in its place. */
+  get #fullTitle(): string | undefined {
+    const title = taskTitle(this.#view.task ?? '');
+    const begin = taskTitle(this.counts.task ?? '') ?? '';
+    return begin !== '' && title?.startsWith(begin) === true ? undefined : title;
+  }
+
   extras(): OwnExtras {
     const {
       advice,
@@ -124,7 +132,7 @@ export class RunOverviewFold implements KnownTimeline {
         lastWords: this.#strip.lastAnswer?.text.trim().slice(0, WORDS_CHARS).replaceAll(/\s+/g, ' ').toWellFormed(),
       }),
       ...present({ changed: changedIn(work.filesChanged), check: shownCheck(checks) }),
-      ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name }),
+      ...present({ longTask: longTaskOf(this.#view.started?.task), name: work.name ?? this.#fullTitle }),
       stuck: saysStuck(patterns),
       ...(patterns.some(isStuckNow) ? { stuckNow: true } : {}),
       ...((answer === 'shown' && work.question !== undefined) || (answer && lastAct.unanswered) ? { asks: true } : {}),
