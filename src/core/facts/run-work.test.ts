@@ -252,6 +252,16 @@ test('a file that one patch deletes and adds again is changed', () => {
   expect(fold.work.filesChanged).toEqual(['plan.md']);
 });
 
+test('an archive that is unpacked is not changed', () => {
+  expect(changedAfter('unzip -q up/data.zip -d up/')).not.toContain('up/data.zip');
+  expect(changedAfter('tar -xzf up/data.tgz')).not.toContain('up/data.tgz');
+  expect(changedAfter('tar -czf up/data.tgz src')).toContain('up/data.tgz');
+});
+
+test('a script of sed is no file', () => {
+  expect(changedAfter(`sed -i 's/scram-sha-256/md5/g' "$PG_HBA"`)).not.toContain('s/scram-sha-256/md5/g');
+});
+
 test('an edit by a tool of Serena changes its file', () => {
   const fold = new WorkFold();
   const args = { relative_path: 'src/a.ts', regex: 'a', repl: 'b' };

@@ -67,7 +67,10 @@ const OWN_NOTE = /\/\.claude\/(?:plans|projects)\/|(?:^|\/)\.git\//;
 const NO_SOURCE = /(?:^|\/)\.claude\/|\.(?:mdx?|txt|rst|log|exe|msi|pdb|zip|t?gz|whl)$/i;
 /** A word of a shell command that is a file: it has a folder or an extension, and no character of a header or a format. */
 const FILE = /^(?:[A-Za-z]:(?=[\\/]))?(?=.*[./])[^\s:;{}%*?<>|"'`$()]+$/;
-const NO_FILE = /^\w+:\/\/|(?:^|\/)\.{0,2}$/;
+/** The archive that it names is only read. */
+const UNPACKS = /\btar\s+-?\w*x/;
+/** An address, a folder, or a script of sed. */
+const NO_FILE = /^\w+:\/\/|(?:^|\/)\.{0,2}$|^s([/|#,]).*\1.*\1\w*$/;
 const FOLDER_TOOL = /dir(?:ectory)?(?:$|_)|folder/i;
 /** Members of arguments that name a folder or a page. */
 const PLACES = ['cwd', 'workdir', 'working_directory', 'dir', 'url'];
@@ -212,6 +215,7 @@ export class WorkFold {
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
+    if (/^(?:unzip|gunzip)$/.test(reading.program) || (reading.program === 'tar' && UNPACKS.test(command ?? ''))) return;
     if (settled.includes(plainPath(target)) || this.#takesBack(target, reading.replaces)) return;
     const script = command ?? (reading.shell ? JSON.stringify(args) : undefined);
     if (script === undefined ? namesFile(tool, args, target) : isFileIn(script, target))
