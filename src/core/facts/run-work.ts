@@ -215,7 +215,8 @@ export class WorkFold {
     const reading = readCall(tool, args, {});
     const { target } = reading;
     if (reading.kind !== 'write' || target === undefined || VARIABLE.test(target) || NO_FILE.test(target)) return;
-    if (/^(?:unzip|gunzip)$/.test(reading.program) || (reading.program === 'tar' && UNPACKS.test(command ?? ''))) return;
+    if (/^(?:unzip|gunzip)$/.test(reading.program) || (reading.program === 'tar' && UNPACKS.test(command ?? '')))
+      return;
     if (settled.includes(plainPath(target)) || this.#takesBack(target, reading.replaces)) return;
     const script = command ?? (reading.shell ? JSON.stringify(args) : undefined);
     if (script === undefined ? namesFile(tool, args, target) : isFileIn(script, target))

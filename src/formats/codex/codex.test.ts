@@ -108,6 +108,36 @@ test('tokens of an answer whose count is missing are part of the next count', ()
   expect(used).toEqual([100, undefined, 80, 20]);
 });
 
+test('a review counts for itself, and the total from before it counts once', () => {
+  const counted = (last: number, total: number) =>
+    event({
+      type: 'token_count',
+      info: {
+        total_token_usage: { input_tokens: total, output_tokens: 0, total_tokens: total },
+        last_token_usage: { input_tokens: last, output_tokens: 0, total_tokens: last },
+      },
+    });
+  const { runs } = importLines(codexRolloutImporter, [
+    meta(),
+    message('user', 'Fix the bug.'),
+    message('assistant', 'one'),
+    counted(700, 700),
+    message('assistant', 'of the review'),
+    counted(40, 40),
+    message('assistant', 'of the review, too'),
+    counted(60, 100),
+    counted(700, 700),
+    message('assistant', 'two'),
+    counted(30, 730),
+  ]);
+  const used = runs[0]?.payloads.flatMap((payload) =>
+    payload.kind === 'message_appended'
+      ? [payload.message.role === 'assistant' ? (payload.message.usage?.input_tokens ?? 0) : 0]
+      : [],
+  );
+  expect(used?.reduce((sum, count) => sum + count, 0)).toBe(830);
+});
+
 test('a count that early versions write before its answer is part of the total', () => {
   const counted = (last: number, total: number) =>
     event({

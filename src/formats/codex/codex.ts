@@ -61,6 +61,8 @@ class CodexRollout extends SessionLines {
   /** Time of the header without a frame, whose items have none. */
   #headerAtMs: number | undefined;
   #previousTotal: JsonMembers = {};
+  /** The total before the count fell. */
+  #totalBefore: JsonMembers = {};
   readonly #limits = new LimitSteps();
 
   *entry(value: JsonMembers, lineNumber: number): Generator<ImportItem> {
@@ -249,7 +251,12 @@ class CodexRollout extends SessionLines {
   #readTokenCount(info: JsonMembers): void {
     const total = membersOf(info.total_token_usage);
     const last = membersOf(info.last_token_usage);
-    if (total.total_tokens !== this.#previousTotal.total_tokens) {
+    // A review counts for itself; after it, the total from before it comes once more.
+    if (Number(total.total_tokens) < Number(this.#previousTotal.total_tokens)) this.#totalBefore = this.#previousTotal;
+    const isKnown = [this.#previousTotal, this.#totalBefore].some(
+      ({ total_tokens: known }) => known === total.total_tokens,
+    );
+    if (!isKnown) {
       const growth = countGrowth(this.#previousTotal, total);
       // A count of an earlier answer is missing. The answer gets both, so that the run has the total of the host.
       const isMissing = Number(growth.total_tokens) > Number(last.total_tokens);
