@@ -35,6 +35,7 @@ test.each([
   ['gcloud is missing. Install it. I will await your confirmation.', 'I will await your confirmation.'],
   ['Tôi cần biết thêm.\n\nCho tôi biết để tôi hướng dẫn.', 'Cho tôi biết để tôi hướng dẫn.'],
   ['Want me to:\n1. Add it?\n2. Drop it?\n\n---\n\n**Sources:**\n- [a](b)', 'Want me to: 1. Add it? 2. Drop it?'],
+  ['I need more details to help.  \nWhat would you like me to do next?', 'What would you like me to do next?'],
   ['Please provide:\n1. The URL\n2. The folder', 'Please provide: 1. The URL 2. The folder'],
   ['Which of these helps next? (e.g., "show the code")', 'Which of these helps next?'],
   ['A: keep it.\nB: drop it.\n\n**Your choice:**', 'Your choice:'],

@@ -2,6 +2,8 @@ const QUESTION_CHARS = 200;
 /** An offer to go on with something that has no name needs no answer. */
 const OPEN_OFFER =
   /\b(?:any|some)thing else\b|^is there anything\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
+/** It has not begun, so that it needs the answer. */
+const LACKS = /\bI need (?:more|further|some|a few|additional) (?:details?|information|context|clarification)\b/i;
 const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;
 
 const CHOICE = /^\s*(?:[-*•]|\(?(?:\d{1,2}|[A-Za-z])[.)])\s|^\s*$/;
@@ -78,7 +80,8 @@ export function questionIn(whole: string): string | undefined {
   const isLast = asked === -1 || asksLast || last - asked > MAX_AFTER;
   const [before, sentence = ''] = ['', ...sentences.slice(0, (isLast ? last : asked) + 1)].slice(-2);
   const isQuestion = isRequest(withoutMarks(sentence)) || /[?？]["'*_)”」]*$/.test(sentence);
-  if (!isQuestion || OPEN_OFFER.test(sentence)) return undefined;
+  const isOffer = OPEN_OFFER.test(sentence) && !LACKS.test(text.slice(-QUESTION_CHARS * 2));
+  if (!isQuestion || isOffer) return undefined;
   const question = withoutMarks(`${sentence.length < SHORT_QUESTION_CHARS ? `${before} ` : ''}${sentence}`.trim());
   return question.length > QUESTION_CHARS ? `…${question.slice(1 - QUESTION_CHARS)}`.toWellFormed() : question;
 }

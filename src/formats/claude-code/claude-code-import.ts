@@ -287,7 +287,7 @@ class ClaudeCodeImport extends ObjectLines {
     }
     if (!isUsed(value)) {
       this.#noteStart(value);
-      if (value.type === 'progress' || value.type === 'attachment') this.#noteOpened(value);
+      this.#noteOpened(value);
       this.skipped.add(kindOf(value));
       return;
     }
@@ -327,7 +327,7 @@ class ClaudeCodeImport extends ObjectLines {
     yield* this.#entryItems(value);
   }
 
-  /** The program writes what its hooks did before the first message. */
+  /** The program writes what its hooks and its own commands did before the first message. */
   #noteOpened(entry: JsonMembers): void {
     const session = sessionOf(entry);
     const atMs = sourceTimeMs(entry.timestamp);

@@ -311,8 +311,10 @@ test('messages that stand in a file again under other ids are taken once', () =>
 test('a session begins with what its hooks did before the first message', () => {
   const timestamp = '2026-01-01T09:12:35.967Z';
   const hook = { type: 'progress', sessionId: 's1', uuid: 'h', timestamp, data: { type: 'hook_progress' } };
-  const { runs } = importLines(claudeCodeImporter, [hook, { ...user('Go.'), timestamp: '2026-01-01T11:33:13Z' }]);
-  expect(runs[0]?.run.startedAtMs).toBe(Date.parse(timestamp));
+  const first = { ...user('Go.'), timestamp: '2026-01-01T11:33:13Z' };
+  const command = { type: 'system', subtype: 'local_command', sessionId: 's1', uuid: 'c', timestamp };
+  for (const before of [hook, command])
+    expect(importLines(claudeCodeImporter, [before, first]).runs[0]?.run.startedAtMs).toBe(Date.parse(timestamp));
 });
 
 test('messages that an extension writes again at the time at which it was opened are taken once', () => {
