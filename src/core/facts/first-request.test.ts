@@ -27,6 +27,8 @@ test('a command without arguments has the next words below it, not its own promp
   const prompt = '# Initialize the project\n\n## Instructions';
   expect(firstOf(command('init'), prompt, 'agent: done', 'Add a page to it')).toBe('/init\n\nAdd a page to it');
   expect(firstOf(command('init'), prompt, '[Request interrupted by user]', 'agent: done')).toBe('/init');
+  const wrapper = '<environment_context>\n  <cwd>/w</cwd>\n</environment_context>';
+  expect(firstOf('$plan', wrapper, 'Add a page to it')).toBe('$plan\n\nAdd a page to it');
   expect(firstOf('/plan', 'Add a page to it')).toBe('/plan\n\nAdd a page to it');
 });
 

@@ -38,7 +38,7 @@ export class FirstRequestFold {
     const isPrompt = this.#hasPrompt && called === undefined;
     this.#hasPrompt = false;
     const given = isPrompt ? SKILL_ARGUMENTS.exec(text)?.[1] : text;
-    if (given === undefined || (!isPrompt && NO_REQUEST.test(text))) return;
+    if (given === undefined || (!isPrompt && NO_REQUEST.test(text)) || taskTitle(given) === undefined) return;
     const command = this.#command;
     const bare = bareCommand(given);
     if (bare !== undefined && (command ?? bare) === bare) {
@@ -46,9 +46,9 @@ export class FirstRequestFold {
       this.#hasPrompt = called !== undefined;
       return;
     }
-    const title = bare === undefined && saysTask(given) ? taskTitle(given) : undefined;
-    this.#isSettled = title !== undefined || command !== undefined;
-    if (title === undefined || (command !== undefined && NO_ARGUMENT.test(given))) return;
+    const asks = bare === undefined && saysTask(given);
+    this.#isSettled = asks || command !== undefined;
+    if (!asks || (command !== undefined && NO_ARGUMENT.test(given))) return;
     const words = given.slice(0, REQUEST_CHARS).toWellFormed();
     this.#words = command && called === undefined ? `${command}\n\n${words}` : words;
   }

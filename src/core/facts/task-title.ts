@@ -71,20 +71,21 @@ const OWN_COMMANDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-const BARE_COMMAND = /^\/[a-z][\w:.-]{0,79}$/i;
+const BARE_COMMAND = /^[/$][a-z][\w:.-]{0,79}$/i;
 
 /** Returns true for a message that asks for something in words: not a greeting, a mark, a command without arguments or an empty template. */
 export function saysTask(text: string | undefined): text is string {
-  if (text === undefined || GREETING.test(text.trim()) || REPLY.test(text.trim())) return false;
-  const { words } = askedIn(text);
-  return words !== undefined && !ATTACHED.test(words);
+  const { words } = askedIn(text ?? '');
+  const said = saidIn(text ?? '');
+  const asksNothing = GREETING.test(said) || REPLY.test(said) || isOwnCommand(`/${said.toLowerCase()}`);
+  return words !== undefined && !asksNothing && !ATTACHED.test(words);
 }
 
 /** Returns the name of a command that was given without arguments, and '' for a template without words. */
 export function bareCommand(text: string): string | undefined {
   const { name, words } = askedIn(text);
   if (name === undefined || words !== undefined || isOwnCommand(name)) return undefined;
-  return name.startsWith('/') ? name : '';
+  return /^[/$]/.test(name) ? name : '';
 }
 
 export function isOwnCommand(name: string): boolean {
@@ -95,7 +96,8 @@ export function isOwnCommand(name: string): boolean {
 const ATTACHED = /^["'`]?@?(?:[A-Za-z]:\\|~?\/)\S+\.(?:png|jpe?g|gif|webp|heic|bmp)["'`]?$/i;
 
 /** Spec Kit puts the words of the user, which may be none, before its template. */
-const USER_INPUT = /^## User Input\s+```\w*\s([^]*?)(?:```|\n…\n)(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
+const USER_INPUT =
+  /^## (?:User Input\s+```\w*|[^\n]{1,40}\s+```text)\s([^]*?)(?:```|\n…\n)(?:\s*You \*\*MUST\*\*[^\n]*\n)?(?:\s*#+ [^\n]*\n)?/;
 /** An extension of pi puts them into its own. */
 const NATIVE_COMMAND =
   /^You are executing the native (\/[^\n]+?) workflow\b[^]*?\n## User input from the slash command\n([^]*?)(?:\n## |$)/;
@@ -129,6 +131,12 @@ function withoutOpenings(whole: string): string {
   return text;
 }
 
+function saidIn(text: string): string {
+  return withoutOpenings(
+    withoutWrappers(text.slice(0, 20_000)).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim(),
+  );
+}
+
 /** The first line in the user's words, without the wrappers of programs. A slash command without other words is its own title. */
 export function taskTitle(task: string): string | undefined {
   const { name, words } = askedIn(task);
@@ -141,7 +149,7 @@ function askedIn(task: string): { readonly name?: string | undefined; readonly w
   const command = slashCommand(start);
   if (command?.args === '') return command;
   if (command !== undefined) return { words: `${command.name} ${command.args.split('\n', 1)[0] ?? ''}`.trim() };
-  const shown = withoutOpenings(withoutWrappers(start).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim());
+  const shown = saidIn(start);
   const [, skill] = shown === '' ? ([...start.matchAll(SKILL)][0] ?? []) : [];
   if (skill !== undefined) return { name: `/skill:${skill}` };
   const [, native, given = ''] = NATIVE_COMMAND.exec(shown) ?? [];
@@ -159,7 +167,9 @@ function askedIn(task: string): { readonly name?: string | undefined; readonly w
   const [first = '', ...others] = written.split('\n');
   if (!BARE_COMMAND.test(first.trim())) return { words: firstLine(written) };
   const below = firstLine(others.join('\n'));
-  return below === undefined ? { name: first.trim() } : { words: `${first.trim()}: ${below}` };
+  return below === undefined || BARE_COMMAND.test(below)
+    ? { name: first.trim() }
+    : { words: `${first.trim()}: ${below}` };
 }
 
 /** A line that stops inside a sentence. */
@@ -171,7 +181,9 @@ const MAX_TITLE_CHARS = 200;
 function firstLine(written: string): string | undefined {
   const text = withoutOpenings(requestBelow(written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written));
   const lines = text.split('\n').map((line) => line.trim());
-  const first = lines.find((line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line));
+  const first = lines.find(
+    (line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line) && !GREETING.test(line),
+  );
   let line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
   if (line === undefined) return undefined;
   let index = lines.indexOf(line) + 1;
@@ -184,7 +196,7 @@ function firstLine(written: string): string | undefined {
     ? lines.slice(index).find((one) => /[\p{L}\p{N}]/u.test(one) && !/^[$❯➜>] /.test(one))
     : undefined;
   return (next === undefined ? line : `${line} ${next.replace(/^[^\p{L}\p{N}/]+/u, '')}`)
-    .replace(/^#+\s*/, '')
+    .replace(/^(?:#+|>)\s*/, '')
     .replace(/^(?:task|request|plan|title)\s*:\s*/i, '')
     .replaceAll(/\*\*|(?<!\w)__(?=\S)|(?<=\S)__(?!\w)|`/g, '')
     .replaceAll(LINK, '$1')
