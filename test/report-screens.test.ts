@@ -235,6 +235,32 @@ test('a session names what its subagents did, which its own figures and ending l
   expect(terminalText(reportDocument(healed, FRAME, 10), { paint, width: 120 })).not.toContain('failed');
 });
 
+test('a reason without room keeps both halves of its message, and its values become short', () => {
+  const report = new NightReport(() => '');
+  for (const letter of 'abcdefghijklmnop') {
+    const [one, other] = ['CategoryService', letter].map((name) => `import("/w/shop/src/${name}").Category[]`);
+    const error = `Type '${one}' is not assignable to type '${other}'`;
+    const check = { command: 'npx tsc', number: 3, failed: true, error };
+    report.add({ ...factsOf(4), id: letter, verdict: verdictOf(undefined, [check], { isAnswer: true }) });
+  }
+  for (let index = 0; index < 30; index += 1)
+    report.add({ ...factsOf(4), id: `cut-${index}`, task: `Task ${index}`, verdict: CUT_OFF });
+  const text = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 });
+  expect(text).toContain("\n         Type 'CategoryService…' is not assignable to type 'a.Category[]'\n");
+});
+
+test('of sessions that were stopped, those that the person stopped are counted, and wide characters have two columns', () => {
+  const report = new NightReport(() => '');
+  const stopped = (reason?: string) =>
+    verdictOf({ outcome: 'aborted', ...(reason === undefined ? {} : { reason }) }, []);
+  for (const [index, verdict] of [stopped('interrupted'), stopped(), CUT_OFF].entries())
+    report.add({ ...factsOf(4), id: `run-${index}`, project: '/w/考研', verdict });
+  const lines = terminalText(screenDocument(report, FRAME, 80), { paint, width: 80 }).split('\n');
+  expect(lines).toContainEqual(expect.stringMatching(/^Stopped: 2 \(1 by you\)/));
+  // Each of the two characters of the project takes two columns.
+  expect(lines.find((line) => line.startsWith('cut off'))).toHaveLength(78);
+});
+
 test('a screen names the age of each session from 100 columns on', () => {
   const report = new NightReport(() => '');
   report.add({ ...factsOf(4), lastAtMs: UNTIL_MS - 75 * HOUR_MS });
@@ -293,7 +319,7 @@ test('the costs of the screen add up, those of subagents whose session is not he
   const report = reportOf(120);
   report.add({ ...factsOf(1), id: 'lost', parentId: 'elsewhere' });
   const text = terminalText(screenDocument(report, FRAME, 200), { paint, width: 200 });
-  expect(text).toContain('. Other subagents: 1, $0.41\n');
+  expect(text).toContain('. Subagents without session: 1, $0.41\n');
   const [all = 0, ...parts] = [...text.matchAll(/\$([\d.]+)(?=[,:.;)\n])(?!.*commit)/g)].map(([, usd]) => Number(usd));
   expect(parts.reduce((sum, usd) => sum + usd, 0)).toBeCloseTo(all);
 });

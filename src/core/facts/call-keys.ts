@@ -104,7 +104,7 @@ const IS_CONFLICT = /automatic merge failed|^CONFLICT|merge conflict/i;
 const ASKS_CHECKS = /\bgh (?:pr checks|run (?:watch|view))\b/;
 
 /** A script of the project that is named for the tests that it runs. */
-const RUNS_TESTS = /(?:^|[\s/])(?:run[_-]?tests?|tests?[_-]?runner)\.(?:[cm]?[jt]s|py|rb|sh)(?=\s|$)/i;
+const RUNS_TESTS = /(?:^|[\s/])(?:(?:run|watch)[_-]?tests?|tests?[_-]?runner)\.(?:[cm]?[jt]s|py|rb|sh)(?=\s|$)/i;
 
 /** True if the failure is that of a test, a linter or a compiler: the work is not done yet, and no knowledge avoids it. */
 export function isCheckFailure(args: Json, cause: string): boolean {
@@ -282,7 +282,7 @@ export function maskedCause(text: string): string {
   return text
     .replaceAll(/<\/?\w+>/g, '')
     .replaceAll(/[\u2500-\u257F]+/g, ' ')
-    .replaceAll(/https?:\/\/\S+/g, '<url>')
+    .replaceAll(/https?:\/\/[^\s'"`]+/g, '<url>')
     .replaceAll(/(["'`])(?:(?!\1).){3,200}\1/g, '$1…$1')
     .replaceAll(
       /(?<![\w.@~/-])(?!and\/or\b|Node\.js\b)(?:(?:[\w.@~-]*\/)+[\w.@-]+|[\w.@~-]{1,200}\.(?:[cm]?[jt]sx?|py|go|rs|java|md|json|ya?ml|toml|css|html|sh)\b)/g,

@@ -4,6 +4,21 @@ import { failureLine } from './failure-line.ts';
 
 const OUTPUTS: readonly (readonly [runner: string, output: string, line: string])[] = [
   [
+    'Mix',
+    'Compiling 1 file (.ex)\n** (UndefinedFunctionError) function System.fetch_env/0 is undefined or private. Did you mean:\n\n    * fetch_env/1',
+    'function System.fetch_env/0 is undefined or private',
+  ],
+  [
+    'Credo',
+    '┃ [W] → There is no such module.\n┃       lib/a.ex:3\n\nfound 1 warning.',
+    'lint: There is no such module',
+  ],
+  [
+    'pnpm',
+    '> node --run lockfile:check\n✗ Lockfile failed its check (316 entries)\n ELIFECYCLE  failed',
+    'Lockfile failed its check (316 entries)',
+  ],
+  [
     'pytest',
     'E   assert 3 == 4\n=== short test summary info ===\nFAILED tests/test_sum.py::test_adds - assert 3 == 4\n1 failed in 0.1s',
     'assert 3 == 4 in test_adds',
@@ -78,12 +93,12 @@ const OUTPUTS: readonly (readonly [runner: string, output: string, line: string]
   [
     'ruff',
     'F821 Undefined name `io`\n   --> app/a.py:3:4\n    |\nFound 1 error.',
-    'Undefined name `io` in app/a.py:3:4',
+    'lint: Undefined name `io` in app/a.py:3:4',
   ],
   [
     'Biome',
     'src/a.css:2:2 parse ━━━━━━\n\n  × Tailwind-specific syntax is disabled.\n\nFound 6 errors.',
-    'Tailwind-specific syntax is disabled in src/a.css:2:2',
+    'lint: Tailwind-specific syntax is disabled in src/a.css:2:2',
   ],
   [
     'go vet',
@@ -98,7 +113,7 @@ const OUTPUTS: readonly (readonly [runner: string, output: string, line: string]
   [
     'ESLint',
     '/w/a.ts\n  1:2  warning  Unused  no-unused\n  3:4  error    Unexpected any  no-any\n\n✖ 2 problems',
-    'Unexpected any',
+    'lint: Unexpected any',
   ],
   ['golangci-lint', 'level=info msg="no error"\nlevel=error msg="no go files to analyze"', 'no go files to analyze'],
   ['a missing program', '\n> a@1.0.0 test\n> vitest run\n\nsh: 1: vitest: not found\n', 'sh: 1: vitest: not found'],
@@ -120,7 +135,7 @@ const OUTPUTS: readonly (readonly [runner: string, output: string, line: string]
   [
     'flutter analyze',
     "warning • 'x' isn't a recognized lint rule • a.yaml:51:7 • undefined_lint",
-    "'x' isn't a recognized lint rule in a.yaml:51:7",
+    "lint: 'x' isn't a recognized lint rule in a.yaml:51:7",
   ],
   [
     'Prettier',

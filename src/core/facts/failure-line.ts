@@ -3,13 +3,13 @@ import { openAnswer, shellAnswer } from '../detect/calls/shell-answer.ts';
 import { SAYS_FAILED } from './check-output.ts';
 
 /** Paths in a message are long, and short only where they are shown. */
-const MAX_CHARS = 300;
+const MAX_CHARS = 500;
 const MAX_PLACE_CHARS = 80;
 const MAX_READ_CHARS = 20_000;
 
 /**
- * How checks say what is wrong: `what` is the message, `at` its place or test, `test` a test without a message, other groups are parts of the
- * message. What a test expected goes before what a compiler or linter found.
+ * How checks say what is wrong: `what` is the message, `lint` that of a linter, `at` its place or test, `test` a test without a message, other
+ * groups are parts of the message. What a test expected goes before what a compiler or linter found.
  */
 const FAILURES: readonly RegExp[] = [
   // pytest, unittest, Vitest, Jest, Mocha, Playwright, Bun, Node, Go, Rust, Pester
@@ -33,13 +33,16 @@ const FAILURES: readonly RegExp[] = [
   /^(?:(?:.* )?(?<at>\S+?)(?:: | - ))?error TS\d+: (?<what>.+)$/m,
   /^\d{13} ERROR "(?<at>[^"]+)" \d+:\d+ "(?<what>.+?)(?:\\n|"$)/m,
   /^error(?:\[E\d+\])?: (?<what>(?!could not compile|aborting|script ).+)\n +--> (?<at>.+)$/m,
-  /^[A-Z]+\d+ (?:\[\*\] )?(?<what>.+)\n +--> (?<at>.+)$/m,
-  /^(?<at>\S+:\d+:\d+) \S+ ━+\n\s*\n\s+× (?<what>.+)$/m,
+  /^[A-Z]+\d+ (?:\[\*\] )?(?<lint>.+)\n +--> (?<at>.+)$/m,
+  /^(?<at>\S+:\d+:\d+) \S+ ━+\n\s*\n\s+× (?<lint>.+)$/m,
   /^(?:vet(?:\.exe)?: )?(?<at>(?:[A-Z]:\\.*?|[^\s:]+)\.\w+:\d+(?::\d+)?): (?<what>.+)$/m,
-  /^ *\d+:\d+ +error +(?<what>\S.*?)(?: {2,}\S+)?$/m,
-  /^ *(?:error|warning) • (?<what>.+?) • (?<at>\S+) • \S+$/m,
+  /^ *\d+:\d+ +[Ee]rror:? +(?<lint>\S.*?)(?: {2,}\S+)?$/m,
+  /^[ ┃]*\[[A-Z]\] [↑↗→↘↓] (?<lint>.+)$/m,
+  /^ *(?:error|warning) • (?<lint>.+?) • (?<at>\S+) • \S+$/m,
   /^\[warn\] (?<at>(?!Code style)\S+)$[^]*?^\[warn\] (?<what>Code style issues)/m,
   /\blevel=error msg="(?<what>.+)"$/m,
+  /^\s*[✗✘] (?<what>\S.+)$/m,
+  /^\*\* \(\w+\) (?<what>.+?)(?:\. Did you mean:)?$/m,
   // a test without a message, a count, a program that could not go on
   /^\(fail\) (?<test>.+?)(?: \[.*\])?$/m,
   /^not ok \d+ - (?<test>\S.*)$/m,
@@ -78,7 +81,7 @@ export function failureLine(result: string): string | undefined {
     const line = lines.find((one) => SAYS_FAILED.test(one) && !NO_CAUSE.test(one));
     return line === undefined ? undefined : shortened(line);
   }
-  const { at, test, what = match.slice(1).filter(Boolean).join(', ') } = match.groups ?? {};
+  const { at, lint, test, what = lint ?? match.slice(1).filter(Boolean).join(', ') } = match.groups ?? {};
   if (test !== undefined) return shortened(`failed: ${test}`);
   const [next = ''] = text
     .slice(match.index + match[0].length)
@@ -86,7 +89,7 @@ export function failureLine(result: string): string | undefined {
     .split('\n');
   const more = /^[+-] /.test(next) ? '' : `: ${next}`;
   const message = what.replaceAll('\\"', '"').trim().replace(BEFORE_MESSAGE, '').replace(/:$/, more).replace(/\.$/, '');
-  return `${shortened(message)}${at === undefined ? '' : ` in ${shortened(at, MAX_PLACE_CHARS)}`}`;
+  return `${lint === undefined ? '' : 'lint: '}${shortened(message)}${at === undefined ? '' : ` in ${shortened(at, MAX_PLACE_CHARS)}`}`;
 }
 
 function shortened(text: string, chars = MAX_CHARS): string {

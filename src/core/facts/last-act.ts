@@ -3,7 +3,7 @@ import { REQUEST_RETRIED, waitText } from '../records/words.ts';
 import { commandLineOf } from './check-command.ts';
 import { textOfContent } from '../records/agent-message.ts';
 import type { TrajectoryRecord } from '../records/trajectory-record.ts';
-import type { RunCall } from './run-call.ts';
+import { errorLineOf, type RunCall } from './run-call.ts';
 import { announcedStep } from './announced-step.ts';
 import { sendsInterrupt } from './background-output.ts';
 import { refuserOf } from './host-refusals.ts';
@@ -56,12 +56,14 @@ export class LastActFold {
   #lastAtMs = 0;
   #requestError = '';
   #lastCall: RunCall | undefined;
+  #callError: string | undefined;
   #refusedBy: LastAct['refusedBy'];
   readonly #running = new Map<string, RunCall>();
   /** The calls of the answer that the model's service made itself, such as a search: their results are before its words. */
   #served: ReadonlySet<string> = new Set();
 
-  fold({ payload, recorded_at_unix_ms: atMs }: TrajectoryRecord, call: RunCall | undefined): void {
+  fold(record: TrajectoryRecord, call: RunCall | undefined): void {
+    const { payload, recorded_at_unix_ms: atMs } = record;
     if (this.#failedRequests === 0) this.#failingSinceMs = this.#lastAtMs || atMs;
     this.#lastAtMs = atMs;
     switch (payload.kind) {
@@ -133,6 +135,7 @@ export class LastActFold {
       case 'tool_ended':
         if (call === undefined || this.#served.has(call.id)) return;
         this.#end(call);
+        this.#callError = call.failed ? errorLineOf(call, record) : undefined;
         this.#refusedBy = call.outcome === 'refused' ? refuserOf(payload.result) : undefined;
         return;
       default:
@@ -161,7 +164,7 @@ export class LastActFold {
             call: callLabel(call.begun ?? call),
             // An answer after a declined plan or question is about it.
             isRefused: call.outcome === 'refused' && !(this.#isAnswer && asksPerson(call.tool)),
-            ...present({ refusedBy: this.#refusedBy }),
+            ...present({ callError: running === undefined ? this.#callError : undefined, refusedBy: this.#refusedBy }),
           }),
       ...(call?.failed === true && !sendsInterrupt(call.args) ? { failedCall: call.number } : {}),
       ...(this.#failedRequests === 0

@@ -185,6 +185,15 @@ test('a lesson of calls that differ is named for what they have in common', () =
   expect(lessonsOf(flag('diff'), flag('view')).lessons[0]?.name).toBe('gh pr … --stat');
 });
 
+test('a path, a flag or a program alone names no lesson: its calls do', () => {
+  const dir = (files: string): Session => ({
+    calls: [[`dir /s /b ${files}`, "dir: cannot access '/s': No such file or directory"]],
+  });
+  expect(lessonsOf(dir('src'), dir('lib')).lessons[0]?.name).toBe('dir /s /b …');
+  const piped = (command: string): Session => ({ calls: [[`${command} | jq .`, 'command not found: jq']] });
+  expect(lessonsOf(piped('curl -s a'), piped('cat b')).lessons[0]?.name).toBe('curl -s a | jq .');
+});
+
 test('sessions in which a call failed for a cause of another lesson are not among those in which it worked', () => {
   const fails = (file: string, error: string): Session => ({ calls: [[`tool -q ${file}`, error]] });
   const unknown = "unexpected argument '-q' found";

@@ -1,4 +1,5 @@
 import { present } from '../base/json.ts';
+import { sharedPart } from '../base/printable.ts';
 import type { CallKey } from './call-keys.ts';
 import { instructionLineOf, mergedFiles, type InstructionFile, type InstructionLine } from './instruction-lines.ts';
 import { isRefusedUnread, unreadKeyOf } from './failed-calls.ts';
@@ -163,7 +164,14 @@ function textOf({ cause, keys, runId, number, shown, tool }: PlacedFailure): str
 function nameOf({ kind, text }: CallKey, failures: readonly PlacedFailure[]): string {
   const [first, ...others] = failures.map(({ shown }) => shown);
   if (first !== undefined && others.every((shown) => shown === first)) return first;
-  return kind === 'name' && !failures.some(({ shown }) => shown.includes(text)) ? text.replace(' -', ' … -') : text;
+  if (kind !== 'name') return text;
+  if (text.includes(' ')) return failures.some(({ shown }) => shown.includes(text)) ? text : text.replace(' -', ' … -');
+  // A program, a path or a flag alone names no failure: the calls begin alike, or one stands for them.
+  const shared = failures
+    .map(({ shown }) => shown)
+    .reduce(sharedPart, first ?? text)
+    .replace(/\s*\S*$/, '');
+  return shared === '' ? (first ?? text) : `${shared} …`;
 }
 
 function sessionCount(failures: readonly PlacedFailure[]): number {

@@ -1,7 +1,16 @@
 const QUESTION_CHARS = 200;
 /** An offer to go on with something that has no name needs no answer. */
-const OPEN_OFFER =
-  /\b(?:any|some)thing else\b|^is there anything\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) can I help\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/i;
+const OPEN_OFFER = new RegExp(
+  [
+    /\b(?:any|some)thing else\b|^is there anything\b|\bany (?:other |more |further )?questions\b|\b(?:(?:what|how) else|how) (?:can|may) I (?:help|assist)\b|\bwhat(?:'s| is)? next\b|\bto \w+(?: on)? next\?/,
+    /\bwhat (?:can I do for you|(?:would|do) you (?:like|want|need)(?: me)? (?:to work on|help with))(?: today| now)?\?/,
+    /什么[^，。]{0,6}[能可]以?(?:为|帮)|(?:需要我|[能可]以?)(?:帮|为|做)[^，。]{0,6}什么|何か?(?:お手伝い|ご用)|どのような(?:ご用|お手伝い)|무엇을 도와/,
+    /(?:en qué|cómo|em que|como) (?:te |le |lhe )?(?:puedo|posso) (?:te |lhe )?(?:ayudar|ajudar)|\bpuis-je (?:vous |t['’])?aider\b|\b(?:wie|womit|wobei) kann ich (?:Ihnen|dir|euch)\b.* helfen|posso aiutar|могу помочь/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
 /** It has not begun, so that it needs the answer. */
 const LACKS = /\bI need (?:more|further|some|a few|additional) (?:details?|information|context|clarification)\b/i;
 const ASKS_FOR_ANSWER = /(?<=\?["'*_)”]*) +(?:just |please )?let me know[^.!?\n]{0,60}[.!]?$/i;

@@ -143,12 +143,28 @@ test('what the evidence says besides the verdict, and its cause, need no reading
     cause: 'requests',
   });
   expect(verdictOf(undefined, [], { call: 'npm test', silentMs })).toMatchObject({ cause: 'silent' });
+  const refusal: LastAct = { call: 'npm test', silentMs, isRefused: true };
+  expect(verdictOf(undefined, [], refusal)).toMatchObject({
+    why: 'after a refused call: npm test',
+    cause: 'call_refused',
+  });
+  expect(verdictOf(undefined, [], { ...refusal, refusedBy: 'you' })).toMatchObject({
+    why: 'after you refused: npm test',
+  });
+  const lost: LastAct = { call: 'rm -rf a', calls: 1, errors: 1, isAnswer: true, callError: 'a: Permission denied' };
+  expect(verdictOf(undefined, [], lost)).toMatchObject({ why: 'every call failed: rm -rf a: a: Permission denied' });
+  expect(verdictOf({ outcome: 'error', reason: 'invalid_request' }, [])).toMatchObject({
+    why: 'request rejected, no reason on record',
+  });
   const labels = { error: 'resets 5am' };
   expect(verdictOf({ outcome: 'error', reason: 'rate_limit', labels }, [])).toMatchObject({
     why: 'rate limit: resets 5am',
     cause: 'rate_limit',
   });
-  expect(verdictOf({ outcome: 'limit' }, [])).toMatchObject({ why: 'stopped by a limit', cause: 'limit' });
+  expect(verdictOf({ outcome: 'limit' }, [])).toMatchObject({
+    why: 'stopped by a limit not named on record',
+    cause: 'limit',
+  });
   expect(verdictOf({ outcome: 'aborted', reason: 'killed' }, [], running)).toMatchObject({
     why: 'while npm test ran',
     cause: 'killed',

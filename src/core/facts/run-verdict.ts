@@ -170,6 +170,8 @@ export interface LastAct {
   readonly calls?: number;
   readonly errors?: number;
   readonly refused?: number;
+  /** The line of its result that says that it failed. */
+  readonly callError?: string;
   /** True if the call was refused, so that it did not run. */
   readonly isRefused?: boolean;
   /** Who refused it, if its result says so. */
@@ -201,6 +203,12 @@ const SAID_ALREADY =
   /^[^·∙]*\blimit\b[^·∙]*[·∙] (?=resets )|^(?:messages|tools|system)(?:\.\w+)+: | \(Request ID: [^)]*\)/gi;
 /** An error that is only the name of its status. */
 const STATUS_NAME = /^(?:bad request|unauthorized|forbidden|too many requests|internal server error)\W*$/i;
+
+/** What is missing where a failure names its cause only as a kind. */
+const UNNAMED: Readonly<Record<string, string>> = {
+  limit: ' not named on record',
+  invalid_request: ', no reason on record',
+};
 
 /** When a limit resets: a time of a day, or within a week after a date. */
 const RESETS = /\bresets (?:at )?(\p{Lu}\p{Ll}+ \d{1,2}\b,?[^;–]*|\d[^;–]*)/u;
@@ -283,9 +291,15 @@ function cutOffWhy(last: LastAct): string {
   return duringText(last) || 'before it answered';
 }
 
+function isAfterRefusal(last: LastAct): boolean {
+  const { announced, call = '', failedRequests = 0, isRefused = false, isRunning = false, waitsFor = '' } = last;
+  return isRefused && call !== '' && !isRunning && failedRequests === 0 && waitsFor === '' && announced === undefined;
+}
+
 /** The same for a line that begins with `cut off`. */
 function cutOffInWords(last: LastAct): string {
   const { call = '', isRunning = false, waitsFor = '' } = last;
+  if (isAfterRefusal(last)) return `after ${refusalText(last).replace(/^refused/, 'a refused call')}`;
   return isRunning && waitsFor === '' ? `while ${call}${othersText(last)} ran` : unquoted(cutOffWhy(last), call);
 }
 
@@ -319,9 +333,11 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
         ? 'running'
         : failedRequests > 0
           ? 'requests'
-          : announced === undefined
-            ? 'silent'
-            : 'announced';
+          : announced !== undefined
+            ? 'announced'
+            : isAfterRefusal(last)
+              ? 'call_refused'
+              : 'silent';
       return {
         verdict: 'cut_off',
         evidence: `${cutOffText(last)}; ${silence}`,
@@ -350,7 +366,7 @@ export function verdictOf(end: RunOutcome | undefined, checks: readonly LastChec
   if (ended !== undefined && isCutOff(ended)) {
     const error = labels?.['error'];
     const words = typeof error === 'string' ? withoutPastReset(errorWords(error), silentMs) : '';
-    const detail = words === '' || STATUS_NAME.test(words) ? '' : `: ${words}`;
+    const detail = words === '' || STATUS_NAME.test(words) ? (UNNAMED[reason ?? outcome] ?? '') : `: ${words}`;
     const why = `${reason === undefined ? inWords('outcome', outcome) : inWords('reason', reason)}${detail}`;
     return { verdict: 'failed', evidence: why, why, cause: reason ?? outcome };
   }
@@ -433,7 +449,13 @@ export function finishedVerdict(
     const checked = empty === undefined ? only : `its ${checkText(empty)} ${stateText(empty)}`;
     const end = answered(
       [checked || 'no check that coxswain recognises', lost].filter(Boolean).join('; '),
-      [MISSING[answer], checked, lostWhy].filter(Boolean).join('; '),
+      [
+        MISSING[answer],
+        empty === undefined ? only : `its check ${stateText(empty)}: ${printableCut(empty.command, 80)}`,
+        lostWhy,
+      ]
+        .filter(Boolean)
+        .join('; '),
       lost === '' ? empty?.isRefused === true : isRefused,
     );
     return isWhole ? { ...end, cause: 'calls' } : end;
@@ -502,7 +524,10 @@ function lostOf(last: LastAct): {
     };
   if (errors === 0 || 2 * (errors + refused) < calls) return { text: '' };
   const text = calls === 1 ? 'its only call failed' : `${countText(errors)} ${of} failed`;
-  return { text, isWhole: isOpen && errors + refused >= calls };
+  if (!isOpen || errors + refused < calls) return { text };
+  const { callError } = last;
+  const error = callError === undefined ? '' : `: ${callError}`;
+  return { text, why: `every call failed: ${printableCut(call, 30)}${error}`, isWhole: true };
 }
 
 /** The result of a check of unknown result, as the end of a sentence. */

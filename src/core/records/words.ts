@@ -32,6 +32,7 @@ export const WORDS = {
     requests: 'after failed requests',
     silent: 'no cause on record',
     announced: 'next step only announced',
+    call_refused: 'after a refused call',
     calls: 'every call failed',
     source: 'as its source says',
   },

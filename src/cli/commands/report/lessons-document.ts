@@ -51,11 +51,11 @@ export function lessonJson(report: NightReport): readonly object[] {
   }));
 }
 
-/** @param width  where it does not fit, the place and the cost are left out, and the name is cut */
-export function lessonsSentence({ lessons }: Lessons, width: number = Infinity): string | undefined {
+/** @param width  where it does not fit, the place and the cost are left out, then the failure has a line of its own */
+export function lessonsSentence({ lessons }: Lessons, width: number = Infinity): readonly string[] {
   const open = lessons.filter(({ stillHappens }) => stillHappens);
   const [first] = open;
-  if (first === undefined) return undefined;
+  if (first === undefined) return [];
   const calls = open.reduce((sum, lesson) => sum + lesson.calls, 0);
   const ms = open.reduce((sum, lesson) => sum + lesson.ms, 0);
   const time = ms >= 60_000 ? ` and ${durationText(ms)}` : '';
@@ -63,11 +63,24 @@ export function lessonsSentence({ lessons }: Lessons, width: number = Infinity):
   const isNamed = instruction !== undefined && instruction !== null;
   const place = isNamed ? `; ${placeOf(instruction)} names it` : '';
   const cost = `; ${countOf(calls, 'call')}${time} lost to ${countOf(open.length, 'cause')}`;
-  const begin = `Keeps failing in ${countOf(first.sessions, 'session')}: `;
-  const end = '. See: coxswain failures';
-  const name = printableCut(shortPaths(first.name), Math.min(40, width - begin.length - end.length));
-  const texts = [`${place}${cost}`, cost, ''].map((more) => `${begin}${name}${more}${end}`.replace('….', '…'));
-  return texts.find((text) => text.length <= width) ?? texts.at(-1);
+  const begin = `Same failure in ${countOf(first.sessions, 'session')}: `;
+  const end = '. List: coxswain failures';
+  const name = printableCut(shortPaths(inProject(first.name, first)), Math.min(40, width - begin.length - end.length));
+  const cause = causeOf(first);
+  const texts = [`${place}${cost}`, cost, ''].map((more) => `${begin}${name}: ${cause}${more}${end}`);
+  const text = texts.find((one) => one.length <= width);
+  return text === undefined
+    ? [`${begin}${name}${end}`.replace('….', '…'), printableCut(`         ${cause}`, width)]
+    : [text];
+}
+
+/** The cause without what only the shell adds, and without the program that the name of the call begins with. */
+function causeOf({ cause, name }: Lesson): string {
+  const [program = ''] = name.split(' ');
+  const text = cause
+    .replace(/^(?:<path>|\w*sh|\(eval\)):(?: ?line)? ?<n>: |^\w*sh: /, '')
+    .replace(/(?<=[a-z])At line:<n>.*/, '');
+  return printableCut(text.startsWith(`${program}: `) ? text.slice(program.length + 2) : text, 120);
 }
 
 function noneText({ isPast, sinceMs, untilMs }: ReportFrame): string {
@@ -78,12 +91,12 @@ function noneText({ isPast, sinceMs, untilMs }: ReportFrame): string {
 }
 
 function lessonItem(lesson: Lesson, report: NightReport): ListItem {
-  const { cause, causes, examples } = lesson;
+  const { causes, examples } = lesson;
   const others = causes < 2 ? '' : `, and ${countOf(causes - 1, 'other error')}`;
   const [name, shown] = [inProject(lesson.name, lesson), inProject(lesson.shown, lesson)];
   const suchAs = name === shown ? '' : `, such as ${printableCut(shown, 80)}`;
   return {
-    head: styled('strong', `${printableCut(name, 80)}${suchAs}: ${printableCut(cause, 120)}${others}`),
+    head: styled('strong', `${printableCut(name, 80)}${suchAs}: ${causeOf(lesson)}${others}`),
     lines: [
       costText(lesson),
       [endText(lesson)],

@@ -232,8 +232,18 @@ function withNextSessions(
 /** Says who stopped them, and why they worked, if that holds for all. */
 function titleEnd(name: SectionName, items: readonly NightItem[]): string {
   const verdicts = items.map(({ run }) => run.verdict);
-  if (name === 'stopped' && verdicts.every(({ evidence }) => evidence.startsWith('stopped by you'))) return ' by you';
+  if (name === 'stopped' && items.every(isStoppedByYou)) return ' by you';
   return name === 'worked' && verdicts.every(({ answer }) => answer !== undefined) ? ', last check passed' : '';
+}
+
+function isStoppedByYou({ run }: NightItem): boolean {
+  return run.verdict.evidence.startsWith('stopped by you');
+}
+
+/** ` (3 by you)`, of a section of which that holds for some. */
+export function stoppedText({ items }: NightSection): string {
+  const count = items.filter(isStoppedByYou).length;
+  return count === 0 || count === items.length ? '' : ` (${countText(count)} by you)`;
 }
 
 function sectionNameOf(run: RunFacts): SectionName {
@@ -252,15 +262,15 @@ function openPattern({ patterns }: RunFacts): RunFacts['patterns'][number] | und
 }
 
 /**
- * Those with a known cause come first, and questions before offers; of the answered sessions, those that were stuck to their end; of those at
+ * Those that failed come first, then those with a known cause, and questions before offers; of the answered sessions, those that were stuck to their end; of those at
  * work, those that run away.
  */
 function urgencyOf(
   { pressure, run }: { readonly pressure: string; readonly run: RunFacts },
   section: SectionName,
 ): number {
-  const comesFirst =
-    section === 'failed' ? hasCause(run) : section === 'asks' ? !isOffer(run.question) : isStuckAnswer(run, section);
+  if (section === 'failed') return Number(hasCause(run)) + Number(run.verdict.verdict === 'failed');
+  const comesFirst = section === 'asks' ? !isOffer(run.question) : isStuckAnswer(run, section);
   return pressure !== '' || comesFirst ? 1 : 0;
 }
 

@@ -69,13 +69,9 @@ export function headLines({ projects, sums }: NightReport, frame: ReportFrame, w
     [cost, unpriced].filter(Boolean).join(', '),
     lostRecords === undefined ? '' : `${countOf(lostRecords, 'record')} lost`,
   ].filter(Boolean);
-  const short = facts.map((fact) =>
-    fact
-      .replace(/ in all records$/, '')
-      .replace(/ in the (?=last )/, ', ')
-      .replace(/known (?=price$)/, ''),
-  );
-  const shown = facts.join('; ').length > width && short.join('; ').length <= width ? short : facts;
+  const short = facts.map((fact) => fact.replace(/ in the (?=last )/, ', ').replace(/known (?=price$)/, ''));
+  const least = short.map((fact) => fact.replace(/ in [\d,]+ projects?(?=\W)/, ''));
+  const shown = [facts, short, least].find((all) => all.join('; ').length <= width) ?? facts;
   const lines: string[] = [];
   for (const fact of shown) {
     const last = lines.at(-1);
@@ -114,7 +110,6 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
     separator: '; ',
   };
   if (sums.count === 0) return { title, blocks: [head] };
-  const keepsFailing = lessonsSentence(report.keepsFailing);
   return {
     title,
     blocks: [
@@ -133,7 +128,7 @@ export function reportDocument(report: NightReport, frame: ReportFrame, maxRuns:
           })),
         ),
       ),
-      ...sectionOf('What keeps failing', linesOf(keepsFailing === undefined ? [] : [keepsFailing])),
+      ...sectionOf('What keeps failing', linesOf(lessonsSentence(report.keepsFailing))),
       ...sectionOf('Worth a look', { type: 'list', isNumbered: true, items: moments.map(momentItem) }),
       ...sectionOf(
         'Advice (what followed it, which need not be its effect)',

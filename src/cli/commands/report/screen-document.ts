@@ -1,5 +1,5 @@
 import { countOf, countText } from '../../../core/base/number-text.ts';
-import { printableCut, shortPaths } from '../../../core/base/printable.ts';
+import { printable, printableCut, shortPaths } from '../../../core/base/printable.ts';
 import type { RunFacts } from '../../../core/facts/run-facts.ts';
 import { linesOf, styled, type Document, type Text, type TextStyle } from '../../document/document.ts';
 import { totalCost } from '../../runs/run-blocks.ts';
@@ -14,6 +14,7 @@ import {
   needsCount,
   needsText,
   numbersText,
+  stoppedText,
   withoutOpening,
   type AlikeItems,
   type NightSection,
@@ -26,7 +27,7 @@ import { brokenLines, headLines, projectFacts, shownCount } from './report-docum
 const SCREEN_LINES = 23;
 const PROJECT_CHARS = 14;
 const PROJECT_LINE_CHARS = 23;
-const REASON_CHARS = 300;
+const REASON_CHARS = 400;
 const REASON_INDENT = '         ';
 /** The least that is shown of a title, and its share of the line of a session that needs nobody. */
 const TITLE_CHARS = 10;
@@ -91,7 +92,7 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
   const others = open.length + counted.length + elsewhere.length > 0 ? 1 : 0;
   const headings = [answered, worked].filter(({ length }) => length > 0).length;
   const needsLines = brokenLines(needsText(sections), width);
-  const rest = [head.length, needsLines.length, headings, others, keepsFailing === undefined ? 0 : 1, 1];
+  const rest = [head.length, needsLines.length, headings, others, keepsFailing.length, 1];
   let left = SCREEN_LINES - rest.reduce((sum, count) => sum + count, 0);
   const openHeading = counted.length + elsewhere.length > 0 ? 1 : 0;
   const pressedLines = pressed === 0 ? 0 : Math.min(pressed, Math.max(1, left - openHeading - needs.length), FEW_ROWS);
@@ -134,10 +135,9 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     const answeredShown = answered.slice(0, answeredLines);
     const all = section.items.length;
     const count = shownCount(sessionsIn(answeredShown) || all, all);
-    texts.push(
-      strong(`${section.title}: ${count}${costOf(section.items)}`),
-      ...answeredShown.flatMap((row) => rowOf(row, form).lines),
-    );
+    const list = answeredLines === 0 ? '. List: coxswain --all' : '';
+    const [line = ''] = brokenLines(`${section.title}: ${count}${costOf(section.items)}${list}`, width, '. ');
+    texts.push(strong(line.replace(/\.$/, '')), ...answeredShown.flatMap((row) => rowOf(row, form).lines));
   }
   for (const section of named('worked')) {
     const places = countOf(worked.length, 'project');
@@ -150,13 +150,13 @@ export function screenDocument(report: NightReport, frame: ReportFrame, width: n
     );
   }
   const unlisted = [...(openShown.length > 0 ? [] : named('open')), ...counted].map(
-    ({ items, title }) => `${title}: ${countText(items.length)}${costOf(items)}`,
+    (section) => `${section.title}: ${countText(section.items.length)}${stoppedText(section)}${costOf(section.items)}`,
   );
   const cost = totalCost(elsewhere);
   if (elsewhere.length > 0)
-    unlisted.push(`Other subagents: ${countText(elsewhere.length)}${cost === '' ? '' : `, ${cost}`}`);
+    unlisted.push(`Subagents without session: ${countText(elsewhere.length)}${cost === '' ? '' : `, ${cost}`}`);
   if (unlisted.length > 0) texts.push(printableCut(unlisted.join('. '), width));
-  if (keepsFailing !== undefined) texts.push(styled('warn', keepsFailing));
+  texts.push(...keepsFailing.map((line) => styled('warn', line)));
   const isWhole = hidden === '' && !rows.some(({ isCut }) => isCut);
   const first =
     shown.find((row) => !isUnexplained(row)) ?? shown[0] ?? openShown[0] ?? answered.slice(0, answeredLines)[0];
@@ -194,8 +194,7 @@ function shownRows(rows: readonly AlikeItems[], form: ScreenForm, room: number):
       const few = kind === 'unknown' ? Math.min(mostOfOthers, FEW_ROWS) : mostOfOthers;
       for (const row of same.slice(0, WITHOUT_CAUSE.has(kind) ? few : most)) {
         const height = heightOf(row, form);
-        if (shown.has(row)) continue;
-        if (height > left) break;
+        if (shown.has(row) || height > left) continue;
         left -= height;
         shown.add(row);
       }
@@ -230,14 +229,14 @@ function shortTime({ lastAtMs }: RunFacts, { isPast, untilMs }: Pick<ScreenForm,
 export function shortProject(name: string, chars: number): string {
   const [first = '', ...more] = name.split('/');
   const last = more.at(-1);
-  if (name.length <= chars || last === undefined) return printableCut(name, chars);
-  const room = chars - last.length - 2;
-  if (room < 0) return printableCut(last, chars);
+  if (columnsOf(name) <= chars || last === undefined) return cutTo(printable(name), chars);
+  const room = chars - columnsOf(last) - 2;
+  if (room < 0) return cutTo(printable(last), chars);
   return more.length === 1 ? `…${first.slice(first.length - room)}/${last}` : `${first.slice(0, room)}…/${last}`;
 }
 
 function formOf(rows: readonly AlikeItems[], { isPast, untilMs }: ReportFrame, width: number): ScreenForm {
-  const longest = (texts: readonly string[]): number => Math.max(0, ...texts.map(({ length }) => length));
+  const longest = (texts: readonly string[]): number => Math.max(0, ...texts.map(columnsOf));
   return {
     ...(isPast === undefined ? {} : { isPast }),
     untilMs,
@@ -257,14 +256,30 @@ function heightOf(row: AlikeItems, form: ScreenForm): number {
   return isUnexplained(row) || columnsOf(reasonsOf(row).at(-1) ?? '') <= roomOf(form) ? 1 : 2;
 }
 
-/** The reason in fewer and fewer words: of a failed check the message and the check, the message with its place, the message. */
+const VALUE_CHARS = 16;
+
+/** Quoted values become short, and a type of TypeScript has the name of its module, so that what is said of them has room. */
+function shortValues(message: string): string {
+  return message
+    .replaceAll('\\n', ' ')
+    .replaceAll(/\bimport\(["'](?:[^"']*[\\/])?([^"'\\/]+)["']\)/g, '$1')
+    .replaceAll(/(?<!\w)(['"`])((?:(?!\1).)*)(?:\1|$)/g, (quoted, quote: string, value: string) =>
+      value.length <= VALUE_CHARS ? quoted : `${quote}${value.slice(0, VALUE_CHARS).replace(/\W*$/, '')}…${quote}`,
+    );
+}
+
+/** The reason in fewer and fewer words: of a failed check the message and the check, the message with its place, the message, its values cut. */
 function reasonsOf({ first, items, section }: AlikeItems): readonly string[] {
   const many = items.length > 1 && isNeed({ name: section }) ? `, in ${countOf(items.length, 'session')}` : '';
   const text = printableCut(shortPaths(withoutOpening(first.why.replace(ZONE, ''))), REASON_CHARS);
   const [, message] =
     (section === 'failing' ? /^(.*); \S.* failed(?: in a subagent)?(?:, and .*)?$/.exec(text) : null) ?? [];
   const place = message?.lastIndexOf(' in ') ?? -1;
-  const texts = message === undefined ? [text] : [text, message, ...(place > 0 ? [message.slice(0, place)] : [])];
+  const bare = place > 0 ? message?.slice(0, place) : message;
+  const texts =
+    message === undefined || bare === undefined
+      ? [text, ...(section === 'failed' ? [shortValues(text)] : [])]
+      : [text, message, bare, shortValues(bare)];
   return texts.map((one) => `${one}${one === '' ? '' : many}`);
 }
 
@@ -282,11 +297,11 @@ function rowOf(
     : '';
   const time = width < WIDE ? '' : `  ${shortTime(first.run, form).padStart(5)}`;
   const numberText = `${time}  ${numbersText(items, FEW_NUMBERS).padStart(numberChars)}`;
-  const start = `${first.verb.padEnd(verbChars)} ${shortProject(first.project, projectChars).padEnd(projectChars)} `;
+  const start = `${first.verb.padEnd(verbChars)} ${padded(shortProject(first.project, projectChars), projectChars)} `;
   const room = roomOf(form);
   const line = (text: string): Text => [
     styled(STYLES[section], start),
-    text + ' '.repeat(Math.max(0, room - columnsOf(text))),
+    padded(text, room),
     styled('strong', numberText),
   ];
   const reasons = reasonsOf(row);
@@ -318,6 +333,10 @@ const WIDE_CHARACTERS =
 
 function columnsOf(text: string): number {
   return text.length + (text.match(WIDE_CHARACTERS)?.length ?? 0);
+}
+
+function padded(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
 function cutTo(text: string, columns: number): string {
@@ -362,7 +381,7 @@ function projectLine({ ofWorked, project, sessions, worked }: ProjectBlock, widt
   const count =
     worked === sessions ? countOf(worked, 'session') : `${countText(worked)} of ${countOf(sessions, 'session')}`;
   const facts = [count, ...(ofWorked === undefined ? [] : projectFacts(ofWorked))];
-  return printableCut(`${shortProject(project, PROJECT_LINE_CHARS)}: ${facts.join(', ')}`, width);
+  return cutTo(printable(`${shortProject(project, PROJECT_LINE_CHARS)}: ${facts.join(', ')}`), width);
 }
 
 function nextLine(first: AlikeItems | undefined, needed: number, isWhole: boolean, width: number): string {
