@@ -208,7 +208,7 @@ test('what worked in a project costs what the working sessions and all their sub
   const verdict = NO_CHECK;
   // A subagent has no check of its own.
   add('works', {});
-  add('works/child', { parentId: 'works', verdict });
+  add('works/child', { parentId: 'works', verdict, project: '/home/ann/tools' });
   add('works/grandchild', { parentId: 'works/child', verdict });
   add('other', { verdict });
   add('other/child', { parentId: 'other', verdict });

@@ -294,6 +294,11 @@ test('a check that the agent stopped with Ctrl-C has not failed', () => {
   expect(ledger.checks).toMatchObject([{ failed: false, isRefused: true }]);
 });
 
+test('a build of cargo behind a pipe passed if its last words say so', () => {
+  const done = '   Compiling v15 v0.1.0\n    Finished `dev` profile [unoptimized + debuginfo] target(s) in 2.82s\n';
+  expect(resultsAfter(['cargo build 2>&1 | head -100', undefined, done])).toEqual(['cargo build passed']);
+});
+
 test('a linter that changed files says how many', () => {
   expect(resultsAfter(['bun run lint:fix | tail -5', undefined, 'Checked 282 files. Fixed 2 files.'])).toEqual([
     'bun run lint:fix passed and fixed 2 files',

@@ -174,7 +174,7 @@ const QUIET = /(?:^| )(?:(?:vue-)?tsc|tsgo|eslint|flake8|gofmt|go (?:build|vet)|
 /** Programs that show the end of what they read, or leave it. */
 const SHOWS_END = /^(?:tail|tee|cat|echo|printf|true|:)$/;
 export const SAYS_PASSED: RegExp =
-  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btests passed: [1-9]|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|^[\w-]+: PASS(?:ED)?$|\bAll matched files use\b|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^[.sx]+ +\[100%\]\s*(?![^])/im;
+  /(?<![\d.,])[1-9]\d* pass(?:ed|ing)?\b|^\W{0,3}pass [1-9]\d*$|\b(?:100%|all)(?: \d+)? tests (?:passed|successful)\b|\bpassed!|\btests passed: [1-9]|\btest result: ok\b|^OK(?: \(|$)|^ok\s+\S+\s|^[\w-]+: PASS(?:ED)?$|\bAll matched files use\b|\b0 (?:errors|failures|problems|issues|warnings)\b|\bno (?:errors|issues|problems)\b|\bbuil[dt] (?:in|succe)|\bcompiled successfully\b|^\s*Finished `?[\w-]+`? (?:profile|target|\[)|^[.sx]+ +\[100%\]\s*(?![^])/im;
 
 /** Programs behind the check that leave out lines of its output. */
 export function hidersOf({ hiddenBy = [] }: Pick<CheckCommand, 'hiddenBy'>): readonly string[] {

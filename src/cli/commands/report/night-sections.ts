@@ -341,7 +341,14 @@ function pressureText(run: RunFacts, below: readonly RunFacts[]): string {
 export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[] {
   const sessions = runs.filter(({ parentId }) => parentId === undefined);
   const names = projectNames(sessions);
-  const all = Map.groupBy(runs, folderOf);
+  const byId = new Map(runs.map((run) => [run.id, run]));
+  const sessionOf = (run: RunFacts, depth = 0): RunFacts => {
+    const parent = byId.get(run.parentId ?? '');
+    return parent === undefined || depth === MAX_DEPTH ? run : sessionOf(parent, depth + 1);
+  };
+  // A subagent may work in another folder than its session, whose cost is that of both.
+  const bySession = Map.groupBy(runs, (run) => sessionOf(run));
+  const all = Map.groupBy(bySession, ([session]) => folderOf(session));
   return [...Map.groupBy(sessions, folderOf)]
     .map(([folder, own]) => projectBlock(folder, names.get(folder) ?? folder, { own, all: all.get(folder) ?? [] }))
     .toSorted((a, b) => b.sessions - a.sessions);
@@ -350,26 +357,23 @@ export function projectBlocks(runs: readonly RunFacts[]): readonly ProjectBlock[
 /** Deeper subagents count as sessions of their own; a circle of parents ends here too. */
 const MAX_DEPTH = 16;
 
+/** @param runs.all  the sessions, each with itself and its subagents */
 function projectBlock(
   folder: string,
   project: string,
-  { all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly RunFacts[] },
+  { all, own }: { readonly own: readonly RunFacts[]; readonly all: readonly [RunFacts, readonly RunFacts[]][] },
 ): ProjectBlock {
-  const ofWorked = own.filter((run) => sectionNameOf(run) === 'worked');
-  const ids = new Set(ofWorked.map(({ id }) => id));
-  const parents = new Map(all.map(({ id, parentId }) => [id, parentId]));
-  const sessionOf = (id: string, depth = 0): string => {
-    const parent = parents.get(id);
-    return parent === undefined || depth === MAX_DEPTH ? id : sessionOf(parent, depth + 1);
-  };
-  const below = all.filter(({ id }) => ids.has(sessionOf(id)));
+  const familiesOf = (isShown: (session: RunFacts) => boolean): readonly RunFacts[] =>
+    all.flatMap(([session, family]) => (isShown(session) ? family : []));
+  const ofWorked = new Set(own.filter((run) => sectionNameOf(run) === 'worked'));
+  const worked = stateOf({ own: [...ofWorked], all: familiesOf((session) => ofWorked.has(session)) });
   return {
     project,
     folder,
     sessions: own.length,
-    worked: ofWorked.length,
-    ...stateOf({ own, all }),
-    ...(ofWorked.length === 0 ? {} : { ofWorked: stateOf({ own: ofWorked, all: below }) }),
+    worked: ofWorked.size,
+    ...stateOf({ own, all: familiesOf(() => true) }),
+    ...(ofWorked.size === 0 ? {} : { ofWorked: worked }),
   };
 }
 
