@@ -114,6 +114,8 @@ test('the label of a call is its work, without comments, titles, folders and the
     'git commit -m "$(cat <<\'EOF\'\nFix it\nEOF\n)"',
     'echo "done"',
   ].map((command) => callLabel({ tool: 'Bash', args: { command } }));
+  const search = { engine: 'google', query: 'AI platforms' };
+  expect(callLabel({ tool: 'web_search', args: search })).toBe('web_search AI platforms');
   expect(labels).toEqual([
     'cp a b',
     'git add -A',

@@ -214,7 +214,7 @@ export function callLabel({ args, tool }: Pick<RunCall, 'args' | 'tool'>): strin
   const command = commandLineOf(args);
   if (command !== undefined) return oneLine(workOf(workOf(command)).replace(HERE_TEXT, '"').replace(HERE_FILE, ''));
   const first = isJsonObject(args) ? Object.values(args).find((value) => typeof value === 'string') : undefined;
-  return oneLine(textIn(args, 'description') ?? `${tool} ${first ?? ''}`);
+  return oneLine(textIn(args, 'description') ?? `${tool} ${textIn(args, 'query') ?? first ?? ''}`);
 }
 
 function workOf(command: string): string {
