@@ -24,23 +24,25 @@ test('the first message that asks for something comes after greetings, answers a
 });
 
 test('a command without arguments has the next words below it, not its own prompt', () => {
-  const prompt = '# Initialize the project\n\n## Instructions';
+  const prompt = '# Initialize the project\n\n## Instructions\n\nRead all files and say what they do.';
   expect(firstOf(command('init'), prompt, 'agent: done', 'Add a page to it')).toBe('/init\n\nAdd a page to it');
   expect(firstOf(command('init'), prompt, '[Request interrupted by user]', 'agent: done')).toBe('/init');
+  expect(firstOf(command('sound'), 'Add a page to it')).toBe('/sound\n\nAdd a page to it');
   const wrapper = '<environment_context>\n  <cwd>/w</cwd>\n</environment_context>';
   expect(firstOf('$plan', wrapper, 'Add a page to it')).toBe('$plan\n\nAdd a page to it');
   expect(firstOf('/plan', 'Add a page to it')).toBe('/plan\n\nAdd a page to it');
 });
 
 test('the arguments at the end of the prompt of a skill are its words', () => {
-  const prompt = 'Base directory for this skill: /s\n\n# Review\n\nARGUMENTS: the parser fails on CI';
+  const prompt = 'Base directory for this skill: /s\n\n# Review\n\nRead the diff.\n\nARGUMENTS: the parser fails on CI';
   expect(firstOf('<command-name>review</command-name>', prompt)).toBe('/review\n\nthe parser fails on CI');
 });
 
 test('a command that is given again with arguments is the request', () => {
+  const skill = `Base directory for this skill: /s\n\n${'Ask one question after the other. '.repeat(3)}`;
   const again = command('grill', 'examine the code');
-  expect(firstOf(command('grill'), 'Base directory for this skill: /s', command('grill'), again)).toBe(again);
-  expect(firstOf(command('grill'), 'Base directory for this skill: /s', again)).toBe(again);
+  expect(firstOf(command('grill'), skill, command('grill'), again)).toBe(again);
+  expect(firstOf(command('grill'), skill, again)).toBe(again);
 });
 
 test('an answer, JSON or another command after a command is no argument of it', () => {

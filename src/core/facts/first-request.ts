@@ -11,6 +11,9 @@ export const NO_REQUEST: RegExp = /^(?:This session is being continued|Base dire
 /** The arguments at the end of the prompt of a skill. */
 const SKILL_ARGUMENTS = /\n\s*ARGUMENTS: (\S[^]*)$/;
 
+/** Less may be the words of the user after a command that has no prompt. */
+const MIN_PROMPT_CHARS = 60;
+
 /** The first message of the user that asks for something. */
 export class FirstRequestFold {
   #words: string | undefined;
@@ -35,7 +38,7 @@ export class FirstRequestFold {
   #foldWords(text: string): void {
     const called = slashCommand(text);
     if (called === undefined ? HOST_NOTE.test(text) : isOwnCommand(called.name)) return;
-    const isPrompt = this.#hasPrompt && called === undefined;
+    const isPrompt = this.#hasPrompt && called === undefined && text.length >= MIN_PROMPT_CHARS;
     this.#hasPrompt = false;
     const given = isPrompt ? SKILL_ARGUMENTS.exec(text)?.[1] : text;
     if (given === undefined || (!isPrompt && NO_REQUEST.test(text)) || taskTitle(given) === undefined) return;

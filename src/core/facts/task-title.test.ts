@@ -58,6 +58,7 @@ test.each([
   ['## User Input\n\n```text\n$ARGUMENTS\n```\n\n## Outline\n\nDo this.\nadd a modal', 'add a modal'],
   ['## User Input\n\n```text\n$ARGUMENTS\n```\n\n## Outline\n\nDo this.\n\nNote: it takes long.', 'Do this.'],
   ['你好！\n请修复登录页', '请修复登录页'],
+  ['Task: hey\n\n---\n**Output:** Write it to /w/a.md', 'hey'],
   ['> give me an overview', 'give me an overview'],
   ['## 用户输入\n\n```text\n优化依赖关系\n```\n\n## 概述\n\n- a', '优化依赖关系'],
   ['/plan\n\n/plan', '/plan'],

@@ -29,7 +29,7 @@ const OPENINGS: readonly RegExp[] = [
   // What programs for Codex put before the request.
   /^#+ (?:files mentioned by the user|context from my ide setup|referenced chatgpt conversation|prior conversation with codex)\b(?:[^]*?\n#+ my request for codex:?\s*|[^\n]*\n)/i,
   /^#+ (?:my request for codex|task|request)[^\n]*\n/i,
-  /^(?:please|hi|hello|hey)[,!.]?\s+(?:[-–—]\s+)?(?=\S)/i,
+  /^(?:please|hi|hello|hey)[,!.]?\s+(?:[-–—]\s+)?(?=[^\s-])/i,
   // An attached file.
   /^["'`]?@?(?:[a-z]:\\|~?\/)(?:(?:\\.|[^\s"'`\\])+\.(?:png|jpe?g|gif|webp|heic|bmp)|(?:private\/)?(?:tmp|var\/folders)\/\S+|\S*(?:\\\.gemini\\tmp|\\AppData\\Local\\Temp)\\\S+)["'`]?\s+(?=\S)/i,
   /^this session is being continued from a previous conversation[^\n]*\n?/i,
@@ -67,7 +67,7 @@ const REPLY =
 
 /** Commands that programs answer themselves. */
 const OWN_COMMANDS: ReadonlySet<string> = new Set(
-  '/clear /compact /config /context /cost /doctor /effort /exit /export /help /hooks /ide /login /logout /mcp /memory /model /new /permissions /plugin /quit /rename /resume /rewind /stats /status /theme /upgrade /usage /vim'.split(
+  '/clear /compact /config /context /cost /doctor /effort /exit /export /help /hooks /ide /login /logout /mcp /memory /model /new /permissions /plugin /quit /rename /resume /rewind /stats /status /theme /upgrade /usage /vim /voice'.split(
     ' ',
   ),
 );
@@ -131,6 +131,9 @@ function withoutOpenings(whole: string): string {
   return text;
 }
 
+/** A greeting in a line of its own. */
+const GREETING_LINE = new RegExp(`${GREETING.source.slice(0, -1)}\\n(?=\\p{L})`, 'iu');
+
 function saidIn(text: string): string {
   return withoutOpenings(
     withoutWrappers(text.slice(0, 20_000)).replaceAll(TAG, ' ').trim().replace(QUOTED, '$1').trim(),
@@ -180,10 +183,11 @@ const MAX_TITLE_CHARS = 200;
 
 function firstLine(written: string): string | undefined {
   const text = withoutOpenings(requestBelow(written.replaceAll(/```[^]*?(?:```|$)/g, '\n').trim() || written));
-  const lines = text.split('\n').map((line) => line.trim());
-  const first = lines.find(
-    (line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line) && !GREETING.test(line),
-  );
+  const lines = text
+    .replace(GREETING_LINE, '')
+    .split('\n')
+    .map((line) => line.trim());
+  const first = lines.find((line) => /\p{L}/u.test(line) && !NOISE.test(line) && !HEADINGS.test(line));
   let line = first ?? lines.find((one) => /[\p{L}\p{N}]/u.test(one));
   if (line === undefined) return undefined;
   let index = lines.indexOf(line) + 1;
