@@ -244,7 +244,9 @@ test('a question that nobody answered is what the session asks, and every failed
     ]);
   };
   expect(sectionsAfter('answered after a refused question')).toEqual([['asks', 'asks', 'Which?']]);
-  expect(sectionsAfter('answered after every call failed')).toEqual([['failed', 'failed', '6 of its 6 calls failed']]);
+  expect(sectionsAfter('answered after every call failed')).toEqual([
+    ['failed', 'failed', 'every call failed: ./deploy.sh: no rule'],
+  ]);
   expect(sectionsAfter('only announced its next step, without an end')).toEqual([
     ['failed', 'cut off', 'after it announced: Now I will run the tests'],
   ]);
