@@ -1,7 +1,15 @@
 import { hashText } from '../../core/base/hash.ts';
 import { wordSet } from '../../core/base/word-set.ts';
 import { existsSync } from 'node:fs';
-import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
+import {
+  type Json,
+  type JsonMembers,
+  textOrUndefined,
+  textsIn,
+  membersOf,
+  present,
+  isJsonObject,
+} from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason, retryIn } from './claude-ending.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
@@ -391,10 +399,10 @@ class ClaudeCodeImport extends ObjectLines {
     if (typeof timestamp !== 'string' || (isSidechain === true && agentId === undefined)) return false;
     const keys = blocksOf(entry).map((block) => {
       const { content: result, id, text, tool_use_id: resultOf } = membersOf(block);
-      const content = [id, resultOf, text].find((one) => typeof one === 'string') ?? JSON.stringify(block);
+      const content = [id, resultOf, text].find((one) => typeof one === 'string') ?? block;
       // An extension writes them with the time at which it was opened again.
-      const own = uniqueId(id) ?? (uniqueId(resultOf) === undefined ? messageId : `${JSON.stringify(result)?.length}`);
-      return hashText([type, sessionOf(entry), agentId, own ?? timestamp, content].join('\n'));
+      const own = uniqueId(id) ?? (uniqueId(resultOf) === undefined ? messageId : markOf(result));
+      return hashText([type, sessionOf(entry), agentId, own ?? timestamp, markOf(content)].join('\n'));
     });
     const isRepeated = keys.length > 0 && keys.every((key) => this.#blocks.has(key));
     for (const key of keys) this.#blocks.set(key, true);
@@ -553,4 +561,12 @@ function isCompanion(line: Readonly<Record<string, unknown>>): boolean {
 /** An id that no two calls or messages share; a program may also count them: `call_1`. */
 function uniqueId(id: unknown): string | undefined {
   return typeof id === 'string' && id.length >= LEAST_ID_CHARS ? id : undefined;
+}
+
+const MARK_CHARS = 80;
+
+/** The length, the beginning and the end of each text: a whole one may be an image. */
+function markOf(content: unknown): string {
+  const texts = typeof content === 'string' ? [content] : textsIn(content as Json);
+  return texts.map((text) => `${text.length} ${text.slice(0, MARK_CHARS)}${text.slice(-MARK_CHARS)}`).join('\n');
 }
