@@ -96,10 +96,20 @@ export function ConversationView(props: {
     useFlushSync: false,
   });
   // A row above the view that grows moves the view, and then all rows are placed again. While the person scrolls down, this is not needed.
+  const hasJumped = useRef(false);
   virtual.shouldAdjustScrollPositionOnItemSizeChange = ({ end, start }, _delta, { scrollDirection, scrollOffset }) =>
     scrollDirection === 'backward'
       ? start < (scrollOffset ?? 0)
-      : scrollDirection === null && end <= (scrollOffset ?? 0);
+      : (scrollDirection === null || hasJumped.current) && end <= (scrollOffset ?? 0);
+  useEffect(() => {
+    const stop = new AbortController();
+    const onMoved = (): void => {
+      hasJumped.current = false;
+    };
+    for (const event of ['wheel', 'touchmove', 'pointerdown', 'keydown'])
+      addEventListener(event, onMoved, { capture: true, passive: true, signal: stop.signal });
+    return () => stop.abort();
+  }, []);
   const visible = virtual.getVirtualItems();
   const seen = visible.flatMap(({ index }) => seqsOf(items[index]));
   const seenKey = seen.join(' ');
@@ -123,7 +133,9 @@ export function ConversationView(props: {
           const item = latest.current.virtual.getVirtualItems().find((one) => one.index === index);
           const from = (latest.current.virtual.scrollOffset ?? 0) + LEAD_PX / 2;
           const isSeen = item !== undefined && item.start >= from && item.end <= from + innerHeight - LEAD_PX / 2;
-          if (index >= 0 && !isSeen) latest.current.virtual.scrollToIndex(index, { align: 'start' });
+          if (index < 0 || isSeen) return;
+          hasJumped.current = true;
+          latest.current.virtual.scrollToIndex(index, { align: 'start' });
         },
         showEnd: () => scrollTo(0, document.documentElement.scrollHeight),
         firstSeq: () => seqOf(latest.current.items[firstVisible()]),
