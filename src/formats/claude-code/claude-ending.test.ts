@@ -55,6 +55,11 @@ test.each([
     ],
     ['error', 'rate_limit'],
   ],
+  [
+    'the quota of Gemini',
+    [apiError('unknown', 'You have exhausted your daily quota on this model.')],
+    ['error', 'rate_limit'],
+  ],
   ['the limit of a session', [apiError('unknown', 'Session limit reached ∙ resets 11pm')], ['error', 'rate_limit']],
   ['402', [apiError('unknown', 'You have depleted your credits', 402)], ['error', 'credit']],
   ['401', [apiError('authentication_failed', 'Invalid API key', 401)], ['error', 'login']],

@@ -87,7 +87,8 @@ export function statedFailure(text: string, error?: unknown, knownStatus?: unkno
 /** What OpenAI says when the credit is used up, also with status 429. A text that says when to try again is a rate limit. */
 const NO_CREDIT = /insufficient_quota|check your plan and billing/i;
 /** The limits of subscriptions, such as that of a session of five hours. */
-const USAGE_LIMIT = /\b(?:usage|session|weekly|\d+-hour|opus|sonnet) limit\b|\bhit your limit\b/i;
+const USAGE_LIMIT =
+  /\b(?:usage|session|weekly|\d+-hour|opus|sonnet) limit\b|\bhit your limit\b|\bexhausted your (?:daily )?(?:quota|capacity)\b/i;
 const ENDS_LATER = /\b(?:retry|try again|resets?)\b/i;
 
 export function failureReason({ error, status, text }: FailedRequest): EndReason {
