@@ -232,7 +232,7 @@ test('words after a call that the service of the model made are the answer', () 
   expect(fold.facts(START_MS).verdict.evidence).toBe('it answered; no check that coxswain recognises');
 });
 
-test('a question that nobody answered is what the session asks, and every failed call is a failure', () => {
+test('a session asks the question that nobody answered, and one whose every call failed has failed', () => {
   const sectionsAfter = (name: string) => {
     const fold = new RunFactsFold(ID, { detectors: defaultDetectors() });
     const start: TrajectoryPayload = { kind: 'run_started', identity: { run_id: ID, depth: 0 } };

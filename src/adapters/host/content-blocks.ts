@@ -39,7 +39,7 @@ export function decodedArgs(text: string): unknown {
   }
 }
 
-/** Returns the counts that are numbers from 0. Undefined if there is none. */
+/** Returns the counts that are finite numbers and not negative. Undefined if no count is. */
 export function usageOf(counts: { readonly [Name in keyof Usage]: unknown }): Usage | undefined {
   const knownCounts = Object.entries(counts).filter(
     ([, count]) => typeof count === 'number' && count >= 0 && count < Infinity,

@@ -1,6 +1,11 @@
 /** Matches complete terminal escape sequences. `unseen` matches the escape character of an incomplete sequence. */
-export const TERMINAL_SEQUENCES: RegExp =
+const TERMINAL_SEQUENCES =
   /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-Z\\^-~]/g;
+
+/** Removes colours and other sequences for a terminal. */
+export function withoutTerminalSequences(text: string): string {
+  return text.includes('\u001b') ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
+}
 
 /** Control characters from U+007F on, marks that reorder text, characters without width, tags. */
 const UNSEEN_RANGES = String.raw`\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}`;

@@ -78,7 +78,7 @@ const CHECKERS: readonly (readonly [CheckPurpose, RegExp])[] = [
 ];
 
 /** Commands that only read the syntax of files. A shell reads them too if `-n` stands before the file. */
-const SYNTAX =
+export const SYNTAX: RegExp =
   /^(?:(?:(?:ba|z|da|k)?sh|fish) -n|fish --no-execute|node (?:--check|-c)|python[\d.]* -m (?:py_compile|compileall)|php -l|ruby -w?c|perl -w?c|luac -p|nginx -t|ansible-playbook(?: \S+)* --syntax-check)(?= |$)/;
 
 const NO_SOURCE = / (?:\/private)?\/(?:tmp|var)\/|\$/;

@@ -102,6 +102,29 @@ export function isSamePlace(place: string, other: string): boolean {
   return place.startsWith('/') && !other.startsWith('/');
 }
 
+/** The folder in which a line is after its `cd`s, from the one in which it begins, if that is known. Undefined if it cannot be told. */
+export function folderAfter(line: string, workdir: string | undefined): string | undefined {
+  let folder = workdir;
+  const outer: (string | undefined)[] = [];
+  for (const [text, ...targets] of line.matchAll(/[()]|\bcd (?:"([^"]*)"|'([^']*)'|([^\s;&|()]+))/g)) {
+    const target = targets.find((found) => found !== undefined)?.replaceAll('\\', '/');
+    if (text === '(') outer.push(folder);
+    else if (text === ')') folder = outer.length === 0 ? folder : outer.pop();
+    else folder = target === undefined || /^[-~]|[$`*]/.test(target) ? undefined : joined(folder, target);
+  }
+  return folder;
+}
+
+function joined(folder = '', target: string): string | undefined {
+  const isWhole = /^(?:[A-Za-z]:)?\//.test(target);
+  const path = isWhole ? target.replace(/^([A-Za-z]):/, '/$1') : `${folder}/${target}`;
+  const parts: string[] = [];
+  for (const part of path.split('/'))
+    if (part !== '..') parts.push(...(part === '' || part === '.' ? [] : [part]));
+    else if (parts.pop() === undefined) return undefined;
+  return `${path.startsWith('/') && (isWhole || folder !== '') ? '/' : ''}${parts.join('/')}` || undefined;
+}
+
 /** The name of a target of the project: `test:unit`. */
 function taskName(key: string): string {
   return key.slice(key.lastIndexOf(' ') + 1);

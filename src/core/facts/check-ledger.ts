@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, present, textOrUndefined } from '../base/json.ts';
 import { LruMap } from '../base/lru-map.ts';
+import { withoutTerminalSequences } from '../base/printable.ts';
 import {
   checkCommandsOf,
   commandLineOf,
@@ -29,7 +30,16 @@ import {
   scriptsIn,
   voiceOf,
 } from './check-output.ts';
-import { covers, isMore, isOfFolder, isSamePlace, namesFile, namesOthers, selectsOthers } from './check-coverage.ts';
+import {
+  covers,
+  folderAfter,
+  isMore,
+  isOfFolder,
+  isSamePlace,
+  namesFile,
+  namesOthers,
+  selectsOthers,
+} from './check-coverage.ts';
 import { failureLine } from './failure-line.ts';
 import { failureIn, type RunCall } from './run-call.ts';
 import { exitCodeIn, idIn, isAskedFor, isCell, isNotWritten, isRunning, openIdIn } from './background-output.ts';
@@ -50,7 +60,6 @@ const HOOKS: CheckCommand = { key: 'git commit', command: 'the hooks of git comm
 /** The hooks passed, and git made no commit. */
 const HOOKS_ALONE: CheckCommand = { ...HOOKS, command: `${HOOKS.command} (nothing was committed)` };
 
-const COLOUR = /\u001B\[[\d;?]*[A-Za-z]/g;
 /** What a host says of a command that it ended for its time, or that a signal ended. */
 const TIMED_OUT = /\bcommand timed out after \d|^failed in sandbox\b.*\bcommand (?:timed out|was killed by a signal)/i;
 /** The same of opencode, at the end. */
@@ -87,12 +96,13 @@ export class CheckLedger {
   readonly #homes = new LruMap<string>(MAX_CHECKS);
 
   /** @param task  the task of the run: a command that it names is a check */
-  fold({ errorLine, ...ended }: RunCall, coloured: string, task: string | undefined): void {
-    const result = coloured.includes('\u001B') ? coloured.replaceAll(COLOUR, '') : coloured;
+  fold(ended: RunCall, coloured: string, task: string | undefined): void {
+    const result = withoutTerminalSequences(coloured);
     const found = this.#inFolder(checksOf(ended.args, task), ended.args);
     // Words of a failure may be those that the tests expect.
-    const hasPassed = found.length > 0 && found.every((check) => voiceOf(check, result) === 'passed');
-    const call = hasPassed ? ended : { ...ended, ...present({ errorLine }) };
+    const isExpected =
+      ended.errorLine !== undefined && found.length > 0 && found.every((check) => voiceOf(check, result) === 'passed');
+    const call = isExpected ? withoutErrorLine(ended) : ended;
     const failed = hasFailed(call);
     if (call.outcome !== undefined) {
       this.#noteUnknown(found, call.number, 'isRefused');
@@ -210,7 +220,7 @@ export class CheckLedger {
   #inFolder(checks: readonly CheckCommand[], args: Json): readonly CheckCommand[] {
     if (checks.length === 0) return checks;
     const workdir = isJsonObject(args) ? textOrUndefined(args['workdir']) : undefined;
-    const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
+    const line = oneLineOf({ args });
     let from = 0;
     return checks.map((check) => {
       from = Math.max(from, line.indexOf(check.command, from + 1));
@@ -326,8 +336,9 @@ export class CheckLedger {
     const before = this.#checks.get(ownKey);
     // The check ran again before this output of its background run came.
     if (before !== undefined && !isUnknown(before) && before.number > number) return;
-    const lineBefore = (line ?? '').replaceAll(/\s+/g, ' ').split(check.command, 1)[0];
-    const notRun = failed ? whyNotRun(isWrong && isNotInstalled(check, result), result, lineBefore) : undefined;
+    const notRun = failed
+      ? whyNotRun(isWrong && isNotInstalled(check, result), result, oneLineOf(call).split(check.command, 1)[0])
+      : undefined;
     if (notRun !== undefined) {
       this.#noteUnknown([check], number, notRun);
       return;
@@ -356,8 +367,11 @@ export class CheckLedger {
     const scripts = scriptsIn(result);
     const echoed = echoedIn(check, result);
     const runs = echoed.length > 0 ? undefined : (scripts[0] ?? before?.runs);
-    const ran = [...scripts, ...echoed].flatMap((script) => checkCommandsOf({ command: script }));
-    const parts = check.folder === undefined ? ran : [];
+    const shownParts = (): readonly CheckCommand[] => [
+      ...scripts.flatMap((command) => checkCommandsOf({ command })),
+      ...echoed,
+    ];
+    const parts = check.folder === undefined ? shownParts() : [];
     const end = parts.at(-1);
     // A script stops at its first failure, so its earlier commands passed.
     const cause =
@@ -378,9 +392,8 @@ export class CheckLedger {
         isOfFolder(check, other.check) &&
         passed.some(({ purpose }) => purpose === other.check.purpose);
       const ranToo = passed.length > 0 && (other.runs === check.command || scripts.includes(other.runs ?? ''));
-      const isMadeUpFor =
-        other.failed &&
-        (ranToo || passedFor(other.cause ?? other.check).some((one) => covers(one, other.cause ?? other.check)));
+      const failure = other.cause ?? other.check;
+      const isMadeUpFor = other.failed && (ranToo || passedFor(failure).some((one) => covers(one, failure)));
       const isLeft = passed.some((one) => ranLast(one, other));
       if (isReplaced || isPart || isMadeUpFor || isLeft) this.#checks.delete(otherKey);
     }
@@ -441,7 +454,7 @@ function isOfSeveral(checks: readonly CheckCommand[], { args, failed }: RunCall)
   if (checks.length > 1) return true;
   const [check] = checks;
   if (check === undefined || !failed) return false;
-  const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ').replace(LEADING_CD, '');
+  const line = oneLineOf({ args }).replace(LEADING_CD, '');
   return (hasVoice(check) || check.hiddenBy !== undefined) && line.slice(0, line.indexOf(check.command)).includes('&&');
 }
 
@@ -473,7 +486,7 @@ function printedExitCode(args: Json, result: string): number | undefined {
 
 /** Returns true if the exit code that a line prints is that of the check, and not of a command after it. */
 function isLastBeforeEcho({ command }: CheckCommand, args: Json): boolean {
-  const line = (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
+  const line = oneLineOf({ args });
   const after = line.slice(line.lastIndexOf(command) + command.length);
   return !after.slice(0, after.search(/\b(?:echo|printf)\b/)).includes('&&');
 }
@@ -491,27 +504,12 @@ function withoutOwnWords(result: string, { args }: RunCall): string {
     .join('\n');
 }
 
-/** The folder in which a line is after its `cd`s, from the one in which it begins, if that is known. Undefined if it cannot be told. */
-function folderAfter(line: string, workdir: string | undefined): string | undefined {
-  let folder = workdir;
-  const outer: (string | undefined)[] = [];
-  for (const [text, ...targets] of line.matchAll(/[()]|\bcd (?:"([^"]*)"|'([^']*)'|([^\s;&|()]+))/g)) {
-    const target = targets.find((found) => found !== undefined)?.replaceAll('\\', '/');
-    if (text === '(') outer.push(folder);
-    else if (text === ')') folder = outer.length === 0 ? folder : outer.pop();
-    else folder = target === undefined || /^[-~]|[$`*]/.test(target) ? undefined : joined(folder, target);
-  }
-  return folder;
+function withoutErrorLine({ errorLine: _errorLine, ...call }: RunCall): RunCall {
+  return call;
 }
 
-function joined(folder = '', target: string): string | undefined {
-  const isWhole = /^(?:[A-Za-z]:)?\//.test(target);
-  const path = isWhole ? target.replace(/^([A-Za-z]):/, '/$1') : `${folder}/${target}`;
-  const parts: string[] = [];
-  for (const part of path.split('/'))
-    if (part !== '..') parts.push(...(part === '' || part === '.' ? [] : [part]));
-    else if (parts.pop() === undefined) return undefined;
-  return `${path.startsWith('/') && (isWhole || folder !== '') ? '/' : ''}${parts.join('/')}` || undefined;
+function oneLineOf({ args }: Pick<RunCall, 'args'>): string {
+  return (commandLineOf(args) ?? '').replaceAll(/\s+/g, ' ');
 }
 
 function hasFailed({ errorLine, failed }: RunCall): boolean {

@@ -1,4 +1,4 @@
-import { type CheckCommand, checkCommandsOf } from './check-command.ts';
+import { type CheckCommand, checkCommandsOf, SYNTAX } from './check-command.ts';
 import type { LastCheck } from './run-verdict.ts';
 
 const FEW_CHARS = 1_000;
@@ -43,7 +43,7 @@ const VOICES: readonly (readonly [key: RegExp, failed: RegExp, passed?: RegExp])
     /\bnaming to \S+.* done\b|\bwriting image \S+ done\b|^Successfully (?:built|tagged) |^COMMIT /m,
   ],
   [
-    /^(?:(?:(?:ba|z|da|k)?sh|fish) -n|node (?:--check|-c)|python[\d.]* -m (?:py_compile|compileall)|php -l|ruby -w?c|perl -w?c|luac -p|nginx -t) /,
+    SYNTAX,
     /\bSyntaxError\b|\bsyntax error\b|\bParse error\b|\b(?:Indentation|Tab)Error\b|\bunexpected (?:EOF|end of file)\b|\bhad compilation errors\b|\btest failed\b/i,
   ],
   [/^golangci-lint$/, /^(?!0)\d+ issues?\b|\blevel=error\b/m, /^0 issues\b/m],
@@ -145,14 +145,14 @@ export function scriptsIn(result: string): readonly string[] {
   );
 }
 
-/** Returns the lines that make prints before it runs them. The last one is that which failed, if one did. */
-export function echoedIn({ key }: CheckCommand, result: string): readonly string[] {
+/** Returns the checks in the lines that make prints before it runs them. If one of them failed, it is the last one. */
+export function echoedIn({ key }: CheckCommand, result: string): readonly CheckCommand[] {
   if (!/^g?make\b/.test(key)) return [];
   const lines = result.slice(0, MAX_CHARS).split('\n');
-  return lines.filter(
-    (line) => /^(?:[A-Z_]+=\S* )*[a-z][\w./-]*(?: |$)/.test(line) && checkCommandsOf({ command: line }).length > 0,
-  );
+  return lines.flatMap((command) => (ECHOED.test(command) ? checkCommandsOf({ command }) : []));
 }
+
+const ECHOED = /^(?:[A-Z_]+=\S* )*[a-z][\w./-]*(?: |$)/;
 
 /** Returns the check in the script that pnpm names as the one that failed. */
 export function failedScriptIn(result: string): CheckCommand | undefined {

@@ -1,4 +1,4 @@
-import { printableCut, TERMINAL_SEQUENCES } from '../base/printable.ts';
+import { printableCut, withoutTerminalSequences } from '../base/printable.ts';
 import { openAnswer, shellAnswer } from '../detect/calls/shell-answer.ts';
 import { SAYS_FAILED } from './check-output.ts';
 
@@ -8,8 +8,8 @@ const MAX_PLACE_CHARS = 80;
 const MAX_READ_CHARS = 20_000;
 
 /**
- * How checks say what is wrong: `what` is the message, `lint` that of a linter, `at` its place or test, `test` a test without a message, other
- * groups are parts of the message. What a test expected goes before what a compiler or linter found.
+ * How checks say what is wrong. Named groups: `what` is the message, `lint` the message of a linter, `at` the place or the test, `test` a
+ * test that has no message. Unnamed groups are joined to one message. Patterns of test runners stand before those of compilers and linters.
  */
 const FAILURES: readonly RegExp[] = [
   // pytest, unittest, Vitest, Jest, Mocha, Playwright, Bun, Node, Go, Rust, Pester
@@ -71,10 +71,7 @@ const BEFORE_MESSAGE =
 export function failureLine(result: string): string | undefined {
   const { result: opened } = openAnswer(result);
   const printed = shellAnswer(opened)?.text ?? (typeof opened === 'string' ? opened : result);
-  const text = printed
-    .slice(0, MAX_READ_CHARS)
-    .replaceAll(TERMINAL_SEQUENCES, '')
-    .replaceAll(/\[\d+(?:;\d+)*[A-GJKm]/g, '');
+  const text = withoutTerminalSequences(printed.slice(0, MAX_READ_CHARS)).replaceAll(/\[\d+(?:;\d+)*[A-GJKm]/g, '');
   const match = FAILURES.map((pattern) => pattern.exec(text)).find((found) => found !== null);
   if (match === undefined) {
     const lines = text.split('\n').map((line) => line.trim());

@@ -1,3 +1,4 @@
+import { errorWords } from './error-words.ts';
 import { isJsonObject, type Json, present } from '../base/json.ts';
 import { REQUEST_RETRIED, waitText } from '../records/words.ts';
 import { commandLineOf } from './check-command.ts';
@@ -7,7 +8,7 @@ import { errorLineOf, type RunCall } from './run-call.ts';
 import { announcedStep } from './announced-step.ts';
 import { sendsInterrupt } from './background-output.ts';
 import { refuserOf } from './host-refusals.ts';
-import { errorWords, WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
+import { WAITS_FOR_ANSWER, WAITS_FOR_DECISION, type LastAct } from './run-verdict.ts';
 
 const LABEL_CHARS = 80;
 const MAX_RUNNING = 64;

@@ -239,7 +239,10 @@ export class RunFactsFold {
     return runStory(storyFactsOf(this.view, this.#story));
   }
 
-  /** A command that took longer than its limit, and a slow read or edit, waited for a permission. Gemini's commands may print for as long as they like. */
+  /**
+   * A command that took longer than its limit, and a slow read or edit, waited for a permission. The limit of Gemini CLI is one of silence:
+   * of a command that printed for longer, only so much counts.
+   */
   #longestCallMs(payload: TrajectoryPayload, call: RunCall | undefined): number {
     if (payload.kind !== 'tool_ended' || call === undefined) return Infinity;
     if (payload.duration_ms !== undefined) return payload.duration_ms;

@@ -1,8 +1,8 @@
+import { errorWords } from './error-words.ts';
 import { expect, test } from 'vitest';
 
 import {
   laterVerdict,
-  errorWords,
   verdictOf,
   type LastAct,
   type LastChange,

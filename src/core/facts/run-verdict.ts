@@ -1,3 +1,4 @@
+import { errorWords, withoutPastReset } from './error-words.ts';
 import { present, type JsonObject } from '../base/json.ts';
 import { countOf, countText, periodText } from '../base/number-text.ts';
 import { printableCut } from '../base/printable.ts';
@@ -155,7 +156,7 @@ export interface LastAct {
   readonly isAnswer?: boolean;
   /** The next step that its last message only announces, so that it is no answer. */
   readonly announced?: string;
-  /** The question that it asked last, if nobody answered. */
+  /** Its last question, if nobody answered it. */
   readonly unanswered?: string;
   /** True if the user then left the program, which may count as a stop. */
   readonly hasLeft?: boolean;
@@ -189,18 +190,6 @@ export interface LastAct {
   readonly changes?: readonly LastChange[];
 }
 
-const ERROR_MESSAGE = /\bmessage\\*"?\s*[:=]\s*\\*"((?:[^"\\]|\\(?!\\*"))+)/g;
-
-/** What an error of the model's provider says, without the names, codes and JSON round it. */
-export function errorWords(text: string): string {
-  const message = [...text.matchAll(ERROR_MESSAGE)].at(-1)?.[1] ?? text;
-  const words = message.replace(/^["[]?(?:(?:\w+ )?Error: )*(?:[45]\d\d\b:? ?)*"?/i, '').replace(/(?:\\n)*"$/, '');
-  return words.replace(SAID_ALREADY, '').trim() || text;
-}
-
-/** Parts of an error that the name of its reason says, or that only a program reads: the path of a field, the id of a request. */
-const SAID_ALREADY =
-  /^[^·∙]*\blimit\b[^·∙]*[·∙] (?=resets )|^(?:messages|tools|system)(?:\.\w+)+: | \(Request ID: [^)]*\)/gi;
 /** An error that is only the name of its status. */
 const STATUS_NAME = /^(?:bad request|unauthorized|forbidden|too many requests|internal server error)\W*$/i;
 
@@ -209,18 +198,6 @@ const UNNAMED: Readonly<Record<string, string>> = {
   limit: ' not named on record',
   invalid_request: ', no reason on record',
 };
-
-/** When a limit resets: a time of a day, or within a week after a date. */
-const RESETS = /\bresets (?:at )?(\p{Lu}\p{Ll}+ \d{1,2}\b,?[^;–]*|\d[^;–]*)/u;
-const DAY_MS = 86_400_000;
-
-/** Does not say of a limit that it resets if that is past. */
-function withoutPastReset(text: string, silentMs = 0): string {
-  return text.replace(RESETS, (whole, time: string) => {
-    const isPast = silentMs > (/^\d/.test(time) ? DAY_MS : 8 * DAY_MS);
-    return isPast ? 'it has reset since' : whole;
-  });
-}
 
 /** `after 8 failed requests (529 Overloaded)`; empty if the model answered last. */
 export function failedRequestsText({ failedRequests = 0, requestError = '' }: LastAct): string {

@@ -263,7 +263,7 @@ export class WorkFold {
           }
           return names;
         case 'moved':
-          // What is moved aside and then removed may be a folder.
+          // A name that is moved and then removed may be that of a folder.
           this.#move(isRemoved(to, changes.slice(index + 1)) ? names.slice(0, 1) : names, number);
           return names;
         case 'copied':

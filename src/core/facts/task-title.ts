@@ -26,7 +26,7 @@ const OPENINGS: readonly RegExp[] = [
   /^\[\[ ## user_query ## \]\]\s*/i,
   /^(?:\[Image #?\d+\]\s*)+/i,
   /^\[Read from: [^\]\n]*\]\s*/,
-  // What programs for Codex put before the request.
+  // Editors put this before a request to Codex.
   /^#+ (?:files mentioned by the user|context from my ide setup|referenced chatgpt conversation|prior conversation with codex)\b(?:[^]*?\n#+ my request for codex:?\s*|[^\n]*\n)/i,
   /^#+ (?:my request for codex|task|request)[^\n]*\n/i,
   /^(?:please|hi|hello|hey)[,!.]?\s+(?:[-–—]\s+)?(?=[^\s-])/i,

@@ -1,15 +1,6 @@
-import { hashText } from '../../core/base/hash.ts';
 import { wordSet } from '../../core/base/word-set.ts';
 import { existsSync } from 'node:fs';
-import {
-  type Json,
-  type JsonMembers,
-  textOrUndefined,
-  textsIn,
-  membersOf,
-  present,
-  isJsonObject,
-} from '../../core/base/json.ts';
+import { type JsonMembers, textOrUndefined, membersOf, present, isJsonObject } from '../../core/base/json.ts';
 import { LruMap } from '../../core/base/lru-map.ts';
 import { endingAfter, isTurnEnd, failureReason, retryIn } from './claude-ending.ts';
 import type { ImportItem, ImportSource, LineImporter } from '../importer.ts';
@@ -33,6 +24,7 @@ import {
 } from './claude-code-entry.ts';
 import { REJECTED } from '../../core/facts/host-refusals.ts';
 import { earlierEntries } from './earlier-entries.ts';
+import { RepeatedMessages } from './repeated-messages.ts';
 import type { AnswerPart } from '../parts/run-items.ts';
 import { COPIED, SessionItems, type SessionTotal } from '../parts/session-items.ts';
 
@@ -250,7 +242,6 @@ const REMEMBERED_ENTRIES = 8192;
 /** Maximum number of entries buffered at the beginning of a file. */
 const MAX_HELD = 64;
 const MAX_OPEN_RUNS = 256;
-const LEAST_ID_CHARS = 16;
 const AGENT_FILE = /^agent-(.+?)\.jsonl$/;
 
 class ClaudeCodeImport extends ObjectLines {
@@ -258,8 +249,7 @@ class ClaudeCodeImport extends ObjectLines {
   readonly #runs = new Map<string, ClaudeCodeRun>();
   readonly #startCounts = new LruMap<number>(REMEMBERED_ENTRIES);
   readonly #runOfEntry = new LruMap<string>(REMEMBERED_ENTRIES);
-  /** The blocks of messages, by what stays the same in a copy with another id. */
-  readonly #blocks = new LruMap<true>(REMEMBERED_ENTRIES);
+  readonly #messages = new RepeatedMessages(REMEMBERED_ENTRIES);
   /** When sessions were opened, before their first message. */
   readonly #openedMs = new LruMap<number>(MAX_OPEN_RUNS);
   /** Whether a subagent has a file beside this one, by id. */
@@ -309,7 +299,7 @@ class ClaudeCodeImport extends ObjectLines {
       this.lost.add(`${plainText(value.type)} entries without a message content`, lineNumber);
       return;
     }
-    if (uuid !== undefined && isOwnMessage && this.#isRepeated(value)) {
+    if (uuid !== undefined && isOwnMessage && this.#messages.isRepeated(value, sessionOf(value))) {
       this.#runOfEntry.set(uuid, this.#runIdOf(value, uuid));
       this.skipped.add('duplicate entries');
       return;
@@ -389,24 +379,6 @@ class ClaudeCodeImport extends ObjectLines {
     if (uuid !== undefined) this.#runOfEntry.set(uuid, runId);
     yield* this.#makeRoomFor(runId);
     yield* this.#runOf(runId, entry).entry(entry);
-  }
-
-  /** A session that goes on may begin with its earlier messages again, under other ids and in other pieces, at their own times. */
-  #isRepeated(entry: JsonMembers): boolean {
-    const { agentId, isSidechain, message, timestamp, type } = entry;
-    const messageId = uniqueId(membersOf(message).id);
-    // Older files do not say which of two subagents wrote a message.
-    if (typeof timestamp !== 'string' || (isSidechain === true && agentId === undefined)) return false;
-    const keys = blocksOf(entry).map((block) => {
-      const { content: result, id, text, tool_use_id: resultOf } = membersOf(block);
-      const content = [id, resultOf, text].find((one) => typeof one === 'string') ?? block;
-      // An extension writes them with the time at which it was opened again.
-      const own = uniqueId(id) ?? (uniqueId(resultOf) === undefined ? messageId : markOf(result));
-      return hashText([type, sessionOf(entry), agentId, own ?? timestamp, markOf(content)].join('\n'));
-    });
-    const isRepeated = keys.length > 0 && keys.every((key) => this.#blocks.has(key));
-    for (const key of keys) this.#blocks.set(key, true);
-    return isRepeated;
   }
 
   #isOfEarlierSession(uuid: string, { timestamp }: JsonMembers): boolean {
@@ -556,17 +528,4 @@ function isCompanion(line: Readonly<Record<string, unknown>>): boolean {
     COMPANIONS.has(line.type) &&
     ['sessionId', 'session_id', 'leafUuid', 'messageId', 'uuid'].some((member) => typeof line[member] === 'string')
   );
-}
-
-/** An id that no two calls or messages share; a program may also count them: `call_1`. */
-function uniqueId(id: unknown): string | undefined {
-  return typeof id === 'string' && id.length >= LEAST_ID_CHARS ? id : undefined;
-}
-
-const MARK_CHARS = 80;
-
-/** The length, the beginning and the end of each text: a whole one may be an image. */
-function markOf(content: unknown): string {
-  const texts = typeof content === 'string' ? [content] : textsIn(content as Json);
-  return texts.map((text) => `${text.length} ${text.slice(0, MARK_CHARS)}${text.slice(-MARK_CHARS)}`).join('\n');
 }

@@ -297,7 +297,7 @@ test('messages that stand in a file again under other ids are taken once', () =>
     at(0, user([text('Fix the bug.')])),
     at(0, user([text('Now.')])),
     ...messages(),
-    // A program that counts its calls anew has the same id again, at another time.
+    // Some programs number their calls from the start again, so that an id comes twice.
     at(4, answer('m3', [use('a')])),
     at(5, user([result('a')])),
     at(6, user('Fix the bug.')),

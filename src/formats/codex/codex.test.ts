@@ -79,26 +79,27 @@ test('newer rollouts say themselves who wrote each part of a message', () => {
   expect(rolesOf(runs[0]?.payloads)).toEqual(['system', 'user']);
 });
 
+const tokenCount = (last: number, total: number, generated = 0) =>
+  event({
+    type: 'token_count',
+    info: {
+      total_token_usage: { input_tokens: total - generated, output_tokens: generated, total_tokens: total },
+      last_token_usage: { input_tokens: last, output_tokens: 0, total_tokens: last },
+    },
+  });
+
 test('tokens of an answer whose count is missing are part of the next count', () => {
-  const counted = (input: number, total: number) =>
-    event({
-      type: 'token_count',
-      info: {
-        total_token_usage: { input_tokens: total - 1, output_tokens: 1, total_tokens: total },
-        last_token_usage: { input_tokens: input, output_tokens: 0, total_tokens: input },
-      },
-    });
   const { runs } = importLines(codexRolloutImporter, [
     meta(),
     message('assistant', 'one'),
-    counted(100, 101),
+    tokenCount(100, 101, 1),
     message('assistant', 'two'),
     message('user', 'Go on.'),
     message('assistant', 'three'),
-    counted(30, 181),
-    counted(30, 181),
+    tokenCount(30, 181, 1),
+    tokenCount(30, 181, 1),
     message('assistant', 'four'),
-    counted(20, 201),
+    tokenCount(20, 201, 1),
   ]);
   const used = runs[0]?.payloads.flatMap((payload) =>
     payload.kind === 'message_appended' && payload.message.role === 'assistant'
@@ -109,26 +110,18 @@ test('tokens of an answer whose count is missing are part of the next count', ()
 });
 
 test('a review counts for itself, and the total from before it counts once', () => {
-  const counted = (last: number, total: number) =>
-    event({
-      type: 'token_count',
-      info: {
-        total_token_usage: { input_tokens: total, output_tokens: 0, total_tokens: total },
-        last_token_usage: { input_tokens: last, output_tokens: 0, total_tokens: last },
-      },
-    });
   const { runs } = importLines(codexRolloutImporter, [
     meta(),
     message('user', 'Fix the bug.'),
     message('assistant', 'one'),
-    counted(700, 700),
+    tokenCount(700, 700),
     message('assistant', 'of the review'),
-    counted(40, 40),
+    tokenCount(40, 40),
     message('assistant', 'of the review, too'),
-    counted(60, 100),
-    counted(700, 700),
+    tokenCount(60, 100),
+    tokenCount(700, 700),
     message('assistant', 'two'),
-    counted(30, 730),
+    tokenCount(30, 730),
   ]);
   const used = runs[0]?.payloads.flatMap((payload) =>
     payload.kind === 'message_appended'
@@ -139,21 +132,13 @@ test('a review counts for itself, and the total from before it counts once', () 
 });
 
 test('a count that early versions write before its answer is part of the total', () => {
-  const counted = (last: number, total: number) =>
-    event({
-      type: 'token_count',
-      info: {
-        total_token_usage: { input_tokens: total, output_tokens: 0, total_tokens: total },
-        last_token_usage: { input_tokens: last, output_tokens: 0, total_tokens: last },
-      },
-    });
   const { runs } = importLines(codexRolloutImporter, [
     meta(),
     message('user', 'Fix the bug.'),
-    counted(100, 100),
+    tokenCount(100, 100),
     call('a'),
     output('a', 'ok'),
-    counted(30, 130),
+    tokenCount(30, 130),
     message('assistant', 'Done.'),
   ]);
   const tokens = runs[0]?.payloads.flatMap((one) =>

@@ -29,7 +29,7 @@ const PROJECT_CHARS = 14;
 const PROJECT_LINE_CHARS = 23;
 const REASON_CHARS = 400;
 const REASON_INDENT = '         ';
-/** The least that is shown of a title, and its share of the line of a session that needs nobody. */
+/** A shorter part of a title is left out. In the line of a session that needs nobody, the title has at least this share. */
 const TITLE_CHARS = 10;
 const TITLE_SHARE = 0.25;
 /** Rows of sessions that were cut off without a known cause, where not all rows fit. */

@@ -1,4 +1,5 @@
 import { isJsonObject, jsonOf } from '../../base/json.ts';
+import { withoutTerminalSequences } from '../../base/printable.ts';
 
 /** The word "error" inside a sentence is not evidence of a failure. */
 const FAILURE_OPENINGS: readonly ReadingRule[] = [
@@ -86,10 +87,8 @@ const TAIL_CHARS = 400;
 
 /** Reads the first 600 and the last 400 characters, and JSON of at most 4,000. A guess: the record has `error_inferred`. */
 export function inferIsError(text: string): boolean {
-  return failureRule(text.replaceAll(COLOUR, '')) !== undefined;
+  return failureRule(withoutTerminalSequences(text)) !== undefined;
 }
-
-const COLOUR = /\u001B\[[\d;]*m/g;
 
 function failureRule(text: string): string | undefined {
   if (text === '') return undefined;

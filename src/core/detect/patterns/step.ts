@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../base/canonical-json.ts';
 import { hashText } from '../../base/hash.ts';
 import { type Json, present, isJsonObject } from '../../base/json.ts';
-import { TERMINAL_SEQUENCES } from '../../base/printable.ts';
+import { withoutTerminalSequences } from '../../base/printable.ts';
 import { gistOf, hitsOf, answerLines } from '../calls/answer-gist.ts';
 import { FLAGGED_SEED, readAnswer, type AnswerReading, resultText } from '../calls/answer-reading.ts';
 import { answerMatches } from '../calls/answer-rules.ts';
@@ -92,7 +92,7 @@ export function unwrapResult(rawResult: Json): ResultReading {
   const openedAnswer = openAnswer(cleanedResult);
   const result = openedAnswer.result === cleanedResult ? cleanedResult : cleanResult(openedAnswer.result);
   const printed = shellAnswer(result);
-  const answer = readAnswer(withoutNotes(printedText(removeColours(printed?.text ?? resultText(result)))));
+  const answer = readAnswer(withoutNotes(printedText(withoutTerminalSequences(printed?.text ?? resultText(result)))));
   return { result, envelopeFailed: openedAnswer.failed, printed, answer };
 }
 
@@ -163,14 +163,8 @@ export function withoutCause(step: Step): Step {
 }
 
 function cleanResult(result: Json): Json {
-  return typeof result === 'string' ? withoutReminders(removeColours(result)) : result;
+  return typeof result === 'string' ? withoutReminders(withoutTerminalSequences(result)) : result;
 }
-
-function removeColours(text: string): string {
-  return text.includes(ESCAPE) ? text.replaceAll(TERMINAL_SEQUENCES, '') : text;
-}
-
-const ESCAPE = '\u001b';
 
 /** Programs that contact another machine. The output of a local program may contain any word. */
 const REMOTE_PROGRAMS = new Set(['curl', 'wget', 'ssh', 'gh', 'glab', 'kubectl', 'docker', 'podman', 'helm']);
