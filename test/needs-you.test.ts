@@ -245,7 +245,7 @@ test('a session asks the question that nobody answered, and one whose every call
   };
   expect(sectionsAfter('answered after a refused question')).toEqual([['asks', 'asks', 'Which?']]);
   expect(sectionsAfter('answered after every call failed')).toEqual([
-    ['failed', 'failed', 'every call failed: ./deploy.sh: no rule'],
+    ['failed', 'failed', 'no call succeeded: ./deploy.sh: no rule'],
   ]);
   expect(sectionsAfter('only announced its next step, without an end')).toEqual([
     ['failed', 'cut off', 'after it announced: Now I will run the tests'],

@@ -152,7 +152,9 @@ test('what the evidence says besides the verdict, and its cause, need no reading
     why: 'after you refused: npm test',
   });
   const lost: LastAct = { call: 'rm -rf a', calls: 1, errors: 1, isAnswer: true, callError: 'a: Permission denied' };
-  expect(verdictOf(undefined, [], lost)).toMatchObject({ why: 'every call failed: rm -rf a: a: Permission denied' });
+  expect(verdictOf(undefined, [], lost)).toMatchObject({ why: 'no call succeeded: rm -rf a: a: Permission denied' });
+  // Some failed and one was refused.
+  expect(verdictOf(undefined, [], { ...lost, calls: 3, errors: 2, refused: 1 }).why).toMatch(/^no call succeeded: /);
   expect(verdictOf({ outcome: 'error', reason: 'invalid_request' }, [])).toMatchObject({
     why: 'request rejected, no reason on record',
   });

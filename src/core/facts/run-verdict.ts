@@ -504,7 +504,7 @@ function lostOf(last: LastAct): {
   if (!isOpen || errors + refused < calls) return { text };
   const { callError } = last;
   const error = callError === undefined ? '' : `: ${callError}`;
-  return { text, why: `every call failed: ${printableCut(call, 30)}${error}`, isWhole: true };
+  return { text, why: `${WORDS.cause.calls}: ${printableCut(call, 30)}${error}`, isWhole: true };
 }
 
 /** The result of a check of unknown result, as the end of a sentence. */

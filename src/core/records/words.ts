@@ -33,7 +33,7 @@ export const WORDS = {
     silent: 'no cause on record',
     announced: 'next step only announced',
     call_refused: 'after a refused call',
-    calls: 'every call failed',
+    calls: 'no call succeeded',
     source: 'as its source says',
   },
   outcome: {
